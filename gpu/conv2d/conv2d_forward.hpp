@@ -1,0 +1,36 @@
+#pragma once
+// The primitive "convolution forward" as the stages see it.
+
+#include "reference/conv2d/problem.hpp"
+#include "reference/core/tensor_view.hpp"
+
+namespace sevenloops {
+
+/// A view whose element type is known at run time only.
+struct AnyView {
+  void* data = nullptr;
+  std::array<std::int64_t, 4> extents{};
+  std::array<std::int64_t, 4> strides{};
+
+  /// The typed view; T must be what the problem's dtype says.
+  template <typename T>
+  TensorView<T> as() const {
+    return {static_cast<T*>(data), extents, strides};
+  }
+};
+
+/// Convolution forward: y = alpha * conv(x, w) + beta * y. See Conv2dProblem for the formula.
+struct Conv2dForward {
+  static constexpr const char* name = "conv2d";
+  using Problem = Conv2dProblem;
+
+  /// x: N x C x H x W and w: K x C/groups x R x S are read only; y: N x K x P x Q. All in the
+  /// problem's dtype, with any strides, on the place where the stage runs. beta = 0 never reads y.
+  struct Args {
+    Conv2dProblem prob;
+    AnyView x, w, y;
+    double alpha = 1, beta = 0;
+  };
+};
+
+}  // namespace sevenloops

@@ -1,0 +1,16 @@
+#pragma once
+// The only header of ours a kernel file needs before CUDA C++ works in it: the CUDA runtime under
+// nvcc, the emulator's words for the same under a host compiler. Kernel code stands in
+// `namespace sevenloops::SEVENLOOPS_BUILD`, so that the three compilations of one file can live in
+// one program.
+
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#define SEVENLOOPS_BUILD build_gpu
+#elif defined(SEVENLOOPS_TRACED)
+#define SEVENLOOPS_BUILD build_traced
+#include "gpu/simt/device.hpp"
+#else
+#define SEVENLOOPS_BUILD build_plain
+#include "gpu/simt/device.hpp"
+#endif
