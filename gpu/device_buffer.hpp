@@ -25,11 +25,11 @@ class DeviceBuffer {
   std::size_t bytes() const { return bytes_; }
   Place place() const { return place_; }
 
-  /// Copies host memory to [offset, offset + bytes); these bytes count as initialised.
+  /// Copies host memory to [offset, offset + bytes); these bytes count as initialized.
   void upload(const void* host, std::size_t bytes, std::size_t offset = 0);
   /// Copies to the host, after all work submitted before has ended.
   void download(void* host, std::size_t bytes, std::size_t offset = 0) const;
-  /// Fills everything with `byte`; to the emulator's checks the memory is uninitialised again.
+  /// Fills everything with `byte`; to the emulator's checks the memory is uninitialized again.
   void poison(unsigned char byte);
   /// Emulator: writes by kernels become faults. GPU: no effect.
   void set_read_only(bool read_only);

@@ -39,14 +39,14 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
-/// Emulated device memory: 256-byte aligned, known to the checks, contents uninitialised (0xFF).
+/// Emulated device memory: 256-byte aligned, known to the checks, contents uninitialized (0xFF).
 /// Throws Error when there is no such memory.
 void* allocate(std::size_t bytes, const char* name = "unnamed");
 void deallocate(void* memory);
 
 /// Where [memory, memory + bytes) lies inside an allocation, tells the checks what the host did.
-void mark_initialised(const void* memory, std::size_t bytes);
-void mark_uninitialised(const void* memory, std::size_t bytes);
+void mark_initialized(const void* memory, std::size_t bytes);
+void mark_uninitialized(const void* memory, std::size_t bytes);
 /// Writes by kernels to a read-only allocation are faults.
 void set_read_only(const void* memory, bool read_only);
 /// Changes the name under which the allocation appears in reports.

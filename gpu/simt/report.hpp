@@ -61,11 +61,11 @@ struct LaunchReport {
 enum class FaultKind {
   shared_race,
   barrier_not_reached_by_all,
-  shared_uninitialised_read,
+  shared_uninitialized_read,
   shared_overrun,
   global_out_of_bounds,
   misaligned_access,
-  global_uninitialised_read,
+  global_uninitialized_read,
   absent_lanes,
   async_copy_not_awaited,
   write_to_const,

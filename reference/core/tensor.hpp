@@ -14,7 +14,7 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Dense, value-initialised.
+  /// Dense, value-initialized.
   explicit Tensor(const Extents& extents, Layout layout = Layout::nchw)
       : Tensor(extents, strides_of(layout, extents)) {}
 
