@@ -77,8 +77,10 @@ class NewFile {
 
 std::string header_of(const char* descr, const Extents& extents, int rank) {
   std::string shape;
-  for (int axis = 4 - rank; axis < 4; ++axis) shape += std::to_string(extents[axis]) + ", ";
-  if (rank > 1) shape.resize(shape.size() - 2);
+  for (int axis = 4 - rank; axis < 4; ++axis) {
+    shape += (shape.empty() ? "" : ", ") + std::to_string(extents[axis]);
+  }
+  if (rank == 1) shape += ",";
   std::string text =
       "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   // Magic, version and length take 10 bytes; NumPy wants the data to start at a multiple of 64.
