@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/ceiling.hpp"
+#include "bench/peers/peer.hpp"
 #include "bench/timing.hpp"
 #include "gpu/conv2d/execute.hpp"
 
@@ -19,6 +20,7 @@ struct Measured {
   std::string refused;              ///< not supported, no memory, or wrong: one sentence
   bool exact = false;               ///< integer data: equal to the definition, bit for bit
   double worst_bound_fraction = 0;  ///< real data: worst error over its derived bound
+  double rms_error = 0;             ///< real data: root mean square error over that of the result
   std::size_t workspace_bytes = 0;
   double prepare_ms = 0;  ///< of Stage::prepare, 0 when there is none
   Timing timing;
@@ -27,21 +29,24 @@ struct Measured {
   double tflops(const Conv2dProblem& prob) const;
 };
 
-/// Holds the operands of one problem on the GPU: random integers for the exact check, random reals
-/// for the other check and for the times. Checks need no full-size reference: for random signs
-/// r_k, sum_k r_k y[n,k,p,q] must be the definition's answer for the one filter sum_k r_k w[k]
-/// (Freivalds), over all outputs, at 1/K of the cost.
+/// Holds the operands of one problem on the GPU (dense or strided, fp32 or fp64): random integers
+/// for the exact check, random reals for the other check and for the times. Every row is verified
+/// on both before it is timed (see FullSizeCheck) and refused when wrong: stages of direct sums
+/// must be exact on integers and within the derived bound on reals; transforms and libraries must
+/// have the accuracy of the dtype, which fp32 rounded to TF32 has not.
 class LayerBench {
  public:
-  /// Throws Error when there is no GPU, or too little memory on it.
+  /// Throws Error when there is no GPU, too little memory on it, or nothing to time (N = 0).
   LayerBench(const Conv2dProblem& prob, Layout layout, std::uint64_t seed);
-  /// The same on a user's operands (fp32 or fp64) in place of the random reals.
+  /// The same on a user's operands (float or double, in `layout`) in place of the random reals.
   template <typename T>
-  LayerBench(const Conv2dOperands<T>& operands, std::uint64_t seed);
+  LayerBench(const Conv2dOperands<T>& operands, Layout layout, std::uint64_t seed);
   ~LayerBench();
 
   /// Stage number `index` of stages.def.
   Measured stage(int index, const TimingOptions& options = {});
+  /// One algorithm of a library, made for operands like these.
+  Measured peer(const Peer& peer, const TimingOptions& options = {});
   /// Every algorithm of every library of this build; nothing when there is none.
   std::vector<Measured> peers(const TimingOptions& options = {});
 
@@ -50,10 +55,14 @@ class LayerBench {
   std::unique_ptr<State> state_;
 };
 
-/// The fastest full convolution among peers' rows, or null.
-const Measured* fastest(const std::vector<Measured>& peers);
+/// The fastest full convolution among `rows` that was not refused, or null.
+const Measured* fastest(const std::vector<Measured>& rows);
 
-/// The GPU's name, driver, CUDA version, and libraries' versions, in a fixed order.
+/// What peers may take for a workspace: nearly all free memory of the GPU, at most 40 GB.
+std::size_t workspace_limit();
+
+/// The GPU's name, driver and CUDA versions and those of the libraries, in a fixed order, for the
+/// context of a recorded measurement.
 std::vector<std::pair<std::string, std::string>> gpu_facts();
 
 }  // namespace sevenloops

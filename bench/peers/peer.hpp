@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/conv2d/conv2d_forward.hpp"
@@ -10,24 +11,27 @@
 
 namespace sevenloops {
 
-/// One algorithm of a library, bound to the operands it was asked for.
+/// One algorithm of a library for operands of one shape.
 struct Peer {
   std::string library;  ///< "cuDNN", "cuBLAS"
-  std::string name;     ///< "cuDNN fft_tiling", "cuDNN engine 12 (tile 3, ...)", "cuBLAS sgemm"
+  std::string name;     ///< "cuDNN fft_tiling", "cuDNN engine 12 k13=2", "cuBLAS product"
   std::size_t workspace_bytes = 0;
   /// Does it compute the convolution? If not (the matrix product of the lowered sizes, without the
-  /// lowering) it writes to its workspace, is timed only, and is no peer to be faster than.
+  /// lowering), its operands and result lie in the workspace and it is no row to be faster than.
   bool is_convolution = true;
-  /// Enqueues the work. Throws Error when the library refuses.
-  std::function<void(Workspace, Stream)> launch;
+  /// Enqueues the work on operands shaped like those it was made for. Throws Error when the library
+  /// refuses.
+  std::function<void(const Conv2dForward::Args&, Workspace, Stream)> launch;
+  /// Only without `is_convolution`: says what is wrong with the result, empty when nothing is.
+  std::function<std::string(const Conv2dForward::Args&, Workspace)> objection;
 };
 
-/// Every algorithm that the libraries of this build offer for `args` (GPU memory, alpha and beta
-/// included) in true arithmetic of the dtype (fp32 products are never rounded to TF32), with at
-/// most `workspace_limit` bytes. Empty when none fits. Valid while the operands live.
+/// Every algorithm that the libraries of this build offer for operands like `args`: no memory is
+/// touched, the views' pointers may be null. True arithmetic of the dtype only (fp32 products are
+/// never rounded to TF32), and at most `workspace_limit` bytes.
 std::vector<Peer> conv2d_peers(const Conv2dForward::Args& args, std::size_t workspace_limit);
 
-/// Versions of the libraries compiled in and loaded: {"cuDNN", "9.19.0"}, ...; empty without them.
+/// Versions of the libraries as loaded: {"cudnn_version", "9.19.0"}, ...; empty without them.
 std::vector<std::pair<std::string, std::string>> peer_versions();
 
 }  // namespace sevenloops
