@@ -89,7 +89,9 @@ void check_direction(const Conv2dCase& a_case, const Tensor<double>& a, const Te
                      const Tensor<double>& old, const std::optional<Expectation>& expected,
                      Loops&& loops, Oracle&& oracle) {
   const ReferenceResult result = loops(const_view(a), const_view(b), const_view(old));
-  if (expected) EXPECT_EQ(expected->mismatch(result.value.view()), "");
+  if (expected) {
+    EXPECT_EQ(expected->mismatch(result.value.view()), "");
+  }
   for (int i = 1; i < a_case.repeat; ++i) {
     EXPECT_TRUE(equal(loops(const_view(a), const_view(b), const_view(old)).value, result.value));
   }

@@ -199,7 +199,9 @@ TEST(Property, GroupsAreConcatenatedConvolutions) {
 }
 
 TEST(Property, ConvolutionIsCorrelationWithTheRotatedFilter) {
-  for (const auto& [prob, x, w, dy] : samples()) {
+  for (const Sample& sample : samples()) {
+    const Conv2dProblem& prob = sample.prob;
+    const Tensor<double>&x = sample.x, &w = sample.w;
     SCOPED_TRACE(print(prob));
     Conv2dProblem other = prob;
     other.mode =
@@ -213,7 +215,9 @@ TEST(Property, ConvolutionIsCorrelationWithTheRotatedFilter) {
 }
 
 TEST(Property, DilationStuffsZerosIntoTheFilter) {
-  for (const auto& [prob, x, w, dy] : samples()) {
+  for (const Sample& sample : samples()) {
+    const Conv2dProblem& prob = sample.prob;
+    const Tensor<double>&x = sample.x, &w = sample.w;
     SCOPED_TRACE(print(prob));
     Conv2dProblem dense = prob;
     dense.dilation_h = dense.dilation_w = 1;
@@ -242,7 +246,9 @@ TEST(Property, StrideSkipsOutputs) {
 }
 
 TEST(Property, PaddingIsABorderOfZeros) {
-  for (const auto& [prob, x, w, dy] : samples()) {
+  for (const Sample& sample : samples()) {
+    const Conv2dProblem& prob = sample.prob;
+    const Tensor<double>&x = sample.x, &w = sample.w;
     SCOPED_TRACE(print(prob));
     Conv2dProblem bare = prob;
     bare.pad_top = bare.pad_left = bare.pad_bottom = bare.pad_right = 0;

@@ -30,10 +30,11 @@ Tensor<double> mapped(Tensor<double> tensor, F&& f) {
   return tensor;
 }
 
-/// The part of `view` that starts at `begin`.
+/// The part of `view` that starts at `begin`. An empty tensor has no memory to point into.
 inline TensorView<const double> part(TensorView<const double> view, const Extents& begin,
                                      const Extents& extents) {
-  return {view.data + view.offset(begin[0], begin[1], begin[2], begin[3]), extents, view.strides};
+  const std::int64_t offset = view.offset(begin[0], begin[1], begin[2], begin[3]);
+  return {view.data == nullptr ? nullptr : view.data + offset, extents, view.strides};
 }
 
 inline TensorView<const double> const_view(const Tensor<double>& tensor) { return tensor.view(); }
