@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 
 #include "bench/full_size_check.hpp"
@@ -265,44 +264,6 @@ std::size_t workspace_limit() {
   std::size_t free_bytes = 0, total_bytes = 0;
   if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) return 0;
   return std::min(free_bytes / 10 * 9, kMaxWorkspaceBytes);
-}
-
-namespace {
-
-// "580.126.09" out of the line that the kernel module shows, or nothing.
-std::string driver_version() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  for (std::string word; file >> word;) {
-    if (std::count(word.begin(), word.end(), '.') >= 1 &&
-        word.find_first_not_of("0123456789.") == std::string::npos) {
-      return word;
-    }
-  }
-  return "";
-}
-
-// 13000, which is major * 1000 + minor * 10, as "13.0".
-std::string dotted(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> gpu_facts() {
-  int device = 0, runtime = 0;
-  cudaDeviceProp properties{};
-  if (!gpu_available() || cudaGetDevice(&device) != cudaSuccess ||
-      cudaGetDeviceProperties(&properties, device) != cudaSuccess ||
-      cudaRuntimeGetVersion(&runtime) != cudaSuccess) {
-    return {};
-  }
-  std::vector<std::pair<std::string, std::string>> facts{
-      {"gpu", properties.name},
-      {"multiprocessors", std::to_string(properties.multiProcessorCount)},
-      {"driver_version", driver_version()},
-      {"cuda_version", dotted(runtime)}};
-  for (auto& version : peer_versions()) facts.push_back(std::move(version));
-  return facts;
 }
 
 }  // namespace sevenloops

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Turns bench/results/*.json into the tables of the project's texts.
+
+    report.py          rewrites every table between <!-- NAME:begin --> and <!-- NAME:end -->
+    report.py --check  exit 1 and names the files whose tables are not what would be written
+
+NAME is one of: results (stages and the fastest library on each layer), results_all (every row),
+emulator_vs_ncu. A row whose stage's source has changed since it was measured is marked as stale.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+import source_hash
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+TEXTS = ["README.md", "docs/*.md", "bench/results/README.md", "gpu/simt/README.md", "lessons/**/*.md"]
+STALE = "†"
+NOTHING = "*Not measured yet.*"
+
+
+def table(header, rows, right=1):
+    """Markdown; columns from number `right` on are aligned to the right."""
+    align = ["---" if i < right else "---:" for i in range(len(header))]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [header, align, *rows])
+
+
+def digits(value):
+    """Three significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:#.3g}" if abs(value) >= 0.001 else f"{value:.1e}"
+
+
+def size(n_bytes):
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= factor:
+            return f"{digits(n_bytes / factor)} {unit}"
+    return "0" if n_bytes == 0 else f"{n_bytes:.0f} B"
+
+
+def load(name):
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def is_stale(hashes, stage):
+    """Was `stage` measured as other code than today's?"""
+    key = f"conv2d/{stage}"
+    return key in hashes and hashes[key] != source_hash.hash_of("conv2d", stage)
+
+
+class Benchmarks:
+    """stage_bench's rows: layers -> names -> row, in the file's order."""
+
+    def __init__(self, data):
+        self.context = data["context"]
+        self.hashes = {key.split(".", 1)[1]: value for key, value in self.context.items()
+                       if key.startswith("source_hash.")}
+        self.layers = {}
+        for row in data["benchmarks"]:
+            layer, name = row["name"].split("/")[:2]
+            self.layers.setdefault(layer, {})[name] = row
+
+    def is_library(self, name):
+        return f"conv2d/{name}" not in self.hashes
+
+    def stages(self):
+        names = [name for rows in self.layers.values() for name in rows]
+        return [name for name in dict.fromkeys(names) if not self.is_library(name)]
+
+    def fastest_library(self, layer):
+        """(name, row) of the fastest full convolution of a library, or None."""
+        rows = [(name, row) for name, row in self.layers[layer].items() if self.is_library(name)
+                and not row.get("error_occurred") and row.get("is_convolution")]
+        return min(rows, key=lambda pair: pair[1]["real_time"], default=None)
+
+    def conditions(self):
+        c = self.context
+        return (f"{c.get('gpu', 'GPU')}, driver {c.get('driver_version', '?')}, CUDA "
+                f"{c.get('cuda_version', '?')}, cuDNN {c.get('cudnn_version', 'none')}; "
+                f"{c.get('date', '')[:10]}, commit {c.get('commit', 'unknown')[:12]}. Measured ceilings: "
+                f"{digits(float(c['fp32_tflops']))} TFLOP/s fp32, "
+                f"{digits(float(c['copy_tb_per_s']))} TB/s copy.")
+
+
+def cell(row, mark=""):
+    if row is None:
+        return ""
+    if row.get("error_occurred"):
+        return "refused"
+    return f"{digits(row['real_time'])} ({digits(row['tflops'])}){mark}"
+
+
+def results():
+    data = load("stage_bench")
+    if data is None:
+        return NOTHING
+    bench = Benchmarks(data)
+    stages = bench.stages()
+    marks = {stage: STALE if is_stale(bench.hashes, stage) else "" for stage in stages}
+    rows = []
+    for layer, by_name in bench.layers.items():
+        fastest = bench.fastest_library(layer)
+        line = [layer, *(cell(by_name.get(stage), marks[stage]) for stage in stages)]
+        rows.append([*line, cell(fastest[1]) if fastest else "", fastest[0] if fastest else ""])
+    header = ["layer", *(f"`{stage}`" for stage in stages), "fastest library", "which"]
+    text = table(header, rows)
+    notes = ["Median ms (effective TFLOP/s), L2 cold, fp32, every row verified before it was timed. "
+             + bench.conditions()]
+    if any(marks.values()):
+        notes.append(f"{STALE} measured before the stage's source last changed.")
+    return text + "\n\n" + " ".join(notes)
+
+
+def results_all():
+    data = load("stage_bench")
+    if data is None:
+        return NOTHING
+    bench = Benchmarks(data)
+    ceiling = float(bench.context["fp32_tflops"])
+    parts = [bench.conditions()]
+    for layer, by_name in bench.layers.items():
+        rows = []
+        for name, row in by_name.items():
+            mark = STALE if not bench.is_library(name) and is_stale(bench.hashes, name) else ""
+            if row.get("error_occurred"):
+                rows.append([name + mark, "", "", "", "", "", row["error_message"]])
+                continue
+            spread = (row["p90_ms"] - row["p10_ms"]) / row["real_time"]
+            agreement = "exact" if row["exact"] else (
+                f"rms {row['rms_error']:.1e}" if row["is_convolution"] else "product only")
+            rows.append([name + mark, digits(row["real_time"]), f"{100 * spread:.1f} %",
+                         digits(row["tflops"]), f"{100 * row['tflops'] / ceiling:.0f} %",
+                         size(row["workspace_bytes"]), agreement])
+        problem = next((row["label"] for row in by_name.values() if row.get("label")), "")
+        header = ["row", "ms", "spread", "TFLOP/s", "of fp32 ceiling", "workspace", "agreement"]
+        parts.append(f"### {layer}: `{problem}`\n\n{table(header, rows)}")
+    return "\n\n".join(parts)
+
+
+def emulator_vs_ncu():
+    data = load("emulator_vs_ncu")
+    if data is None:
+        return NOTHING
+    hashes = data["context"].get("source_hash", {})
+    names = list(dict.fromkeys(r["metric"] for result in data["results"] for r in result["rows"]))
+    rows, unequal, compared = [], 0, 0
+    for result in data["results"]:
+        mark = STALE if is_stale(hashes, result["stage"]) else ""
+        start = [f"`{result['stage']}`{mark}", f"`{result['problem']}`"]
+        said = result.get("failed") or result.get("refused")
+        if said:
+            rows.append([*start, said, *[""] * len(names)])
+        count = len(result["rows"]) // max(len(names), 1)
+        for i in range(count):
+            launch = {r["metric"]: r for r in result["rows"][i * len(names):(i + 1) * len(names)]}
+            held = [r for r in launch.values() if r["held"]]
+            compared += len(held)
+            unequal += sum(not r["equal"] for r in held)
+            cells = [f"{r['emulator']}" if r["equal"] else f"**{r['emulator']} / {r['ncu']}**"
+                     for r in launch.values()]
+            rows.append([*start, f"`{next(iter(launch.values()))['kernel']}`", *cells])
+    held = {r["metric"] for result in data["results"] for r in result["rows"] if r["held"]}
+    header = ["stage", "problem", "kernel", *(n if n in held else f"{n} (shown only)" for n in names)]
+    gpu = data["context"].get("gpu", "a GPU")
+    note = (f"{compared - unequal} of {compared} counters that are held to equality are equal to Nsight "
+            f"Compute's on {gpu}; where two numbers stand, the first is the emulator's.")
+    if any(STALE in row[0] for row in rows):
+        note += f" {STALE} compared before the stage's source last changed."
+    return table(header, rows, right=3) + "\n\n" + note
+
+
+GENERATORS = {f.__name__: f for f in (results, results_all, emulator_vs_ncu)}
+
+
+def rewritten(text):
+    """The text with every marked table generated anew."""
+    def fill(match):
+        name = match.group(1)
+        if name not in GENERATORS:
+            return match.group(0)
+        return f"<!-- {name}:begin -->\n{GENERATORS[name]()}\n<!-- {name}:end -->"
+    return re.sub(r"<!-- (\w+):begin -->.*?<!-- \1:end -->", fill, text, flags=re.DOTALL)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    differ = []
+    for path in sorted(path for pattern in TEXTS for path in ROOT.glob(pattern)):
+        old = path.read_text()
+        new = rewritten(old)
+        if new == old:
+            continue
+        differ.append(path.relative_to(ROOT))
+        if not sys.argv[1:]:
+            path.write_text(new)
+    for path in differ:
+        print(f"{path}: {'tables differ from bench/results' if sys.argv[1:] else 'rewritten'}")
+    return 1 if differ and sys.argv[1:] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
