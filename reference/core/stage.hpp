@@ -50,7 +50,7 @@ struct Stage {
   std::size_t (*workspace_bytes)(const Args&);
   /// Work that depends on the filter only (a filter transform), timed apart; may be null.
   void (*prepare)(const Args&, Workspace, Stream);
-  /// Asynchronous: no synchronisation, no allocation, no printing. Requires supports(args) and a
+  /// Asynchronous: no synchronization, no allocation, no printing. Requires supports(args) and a
   /// workspace of the size asked for (a smaller one is an Error). N = 0 launches nothing.
   void (*launch)(const Args&, Workspace, Stream);
 };

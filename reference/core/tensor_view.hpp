@@ -1,8 +1,9 @@
 #pragma once
-// A tensor somebody else owns: where it starts, how long each axis is, how far apart neighbours are.
+// A tensor somebody else owns: where it starts, how long each axis is, how far apart neighbors are.
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 namespace sevenloops {
 
@@ -42,8 +43,11 @@ struct TensorView {
     return data[offset(n, c, h, w)];
   }
 
-  /// The same elements, not to be written.
-  [[gnu::always_inline]] constexpr operator TensorView<const T>() const {
+  /// The same elements, not to be written: TensorView<T> becomes TensorView<const T>. A template,
+  /// since a plain conversion would for const T be one to itself, of which nvcc warns.
+  template <typename U,
+            typename = std::enable_if_t<!std::is_const_v<T> && std::is_same_v<U, const T>>>
+  [[gnu::always_inline]] constexpr operator TensorView<U>() const {
     return {data, extents, strides};
   }
 
