@@ -119,8 +119,8 @@ ReferenceResult conv2d_forward(const Conv2dProblem& prob, TensorView<const doubl
             const Image image = plane(x, n, g * C + c);
             const Image filter = plane(w, k, c);
             for (std::int64_t r = 0; r < R; ++r) {
+              const std::int64_t row = input_row(prob, p, r);
               for (std::int64_t s = 0; s < S; ++s) {
-                const std::int64_t row = input_row(prob, p, r);
                 const std::int64_t column = input_column(prob, q, s);
                 if (inside(row, prob.H) && inside(column, prob.W)) {
                   sum.add(image(row, column), filter(r, s));
@@ -156,8 +156,8 @@ ReferenceResult conv2d_backward_data(const Conv2dProblem& prob, TensorView<const
             const Image gradient = plane(dy, n, g * K + k);
             const Image filter = plane(w, g * K + k, c % prob.channels_per_group());
             for (std::int64_t r = 0; r < R; ++r) {
+              const std::int64_t p = output_row(prob, row, r);
               for (std::int64_t s = 0; s < S; ++s) {
-                const std::int64_t p = output_row(prob, row, r);
                 const std::int64_t q = output_column(prob, column, s);
                 if (p >= 0 && q >= 0) sum.add(gradient(p, q), filter(r, s));
               }
@@ -191,8 +191,8 @@ ReferenceResult conv2d_backward_filter(const Conv2dProblem& prob, TensorView<con
             const Image gradient = plane(dy, n, k);
             const Image image = plane(x, n, g * C + c);
             for (std::int64_t p = 0; p < P; ++p) {
+              const std::int64_t row = input_row(prob, p, r);
               for (std::int64_t q = 0; q < Q; ++q) {
-                const std::int64_t row = input_row(prob, p, r);
                 const std::int64_t column = input_column(prob, q, s);
                 if (inside(row, prob.H) && inside(column, prob.W)) {
                   sum.add(gradient(p, q), image(row, column));
@@ -227,8 +227,8 @@ Tensor<T> conv2d_forward_twin(const Conv2dProblem& prob, TensorView<const T> x,
           T sum = 0;
           for (std::int64_t c = 0; c < C; ++c) {
             for (std::int64_t r = 0; r < R; ++r) {
+              const std::int64_t row = input_row(prob, p, r);
               for (std::int64_t s = 0; s < S; ++s) {
-                const std::int64_t row = input_row(prob, p, r);
                 const std::int64_t column = input_column(prob, q, s);
                 if (inside(row, prob.H) && inside(column, prob.W)) {
                   sum = std::fma(x(n, g * C + c, row, column), w(k, c, r, s), sum);

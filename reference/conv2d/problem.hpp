@@ -13,7 +13,7 @@ namespace sevenloops {
 enum class ConvMode { cross_correlation, convolution };
 
 /// The problem of a 2-D convolution. Shapes: x is N x C x H x W, w is K x (C/groups) x R x S,
-/// y is N x K x P x Q. Filled by designated initialisers; `validate()` before use.
+/// y is N x K x P x Q. Filled by designated initializers; `validate()` before use.
 ///
 ///     y[n,k,p,q] = sum_{c < C/groups, r, s} x[n, g*C/groups + c, h(p,r), w(q,s)] * w[k,c,r,s]
 ///     h(p,r) = p*stride_h + r'*dilation_h - pad_top,   g = k / (K/groups)
@@ -54,11 +54,13 @@ void validate(const Conv2dProblem& prob);
 
 /// Text form, e.g. `n2c3h7w9_k4r3s3_p1_u2_d1x2_g1_f32`; defaults are left out. `p1` pads all sides,
 /// `p1x2` is height x width, `p1x2x3x4` is top x left x bottom x right; `conv` marks the mode;
-/// `f16` accumulates in f32 unless `_af16` follows. parse(print(x)) == x.
+/// `f16` and `bf16` accumulate in f32, the others in themselves, unless `a` and a type, as in
+/// `_af16`, say otherwise. parse(print(x)) == x.
 std::string print(const Conv2dProblem& prob);
 
-/// Inverse of print(); throws Error with the text and a caret under the offending position, and
-/// validates the result.
+/// Inverse of print(); the groups after the extents may come in any order, and defaults (`g1`,
+/// `xcorr`, `f32`) may be written out. Throws Error with the text and a caret under the offending
+/// position (unknown, repeated or missing fields, bad numbers), and validates the result.
 Conv2dProblem parse_conv2d(std::string_view text);
 
 /// FLOPs of one direct computation, each tap a multiply and an add: 2 N K P Q (C/groups) R S.

@@ -196,11 +196,21 @@ std::string Expectation::mismatch(TensorView<const double> result) const {
   return failure;
 }
 
-std::vector<Conv2dCase> conv2d_cases() {
-  std::ifstream stream(SEVENLOOPS_SOURCE_DIR "/tests/cases/conv2d.json");
-  std::vector<Conv2dCase> cases;
-  for (const Json& json : Json::parse(stream)) cases.push_back(read_case(json));
+const std::vector<Conv2dCase>& conv2d_cases() {
+  static const std::vector<Conv2dCase> cases = [] {
+    std::ifstream stream(SEVENLOOPS_SOURCE_DIR "/tests/cases/conv2d.json");
+    std::vector<Conv2dCase> read;
+    for (const Json& json : Json::parse(stream)) read.push_back(read_case(json));
+    return read;
+  }();
   return cases;
+}
+
+const Conv2dCase& conv2d_case(const std::string& id) {
+  for (const Conv2dCase& a_case : conv2d_cases()) {
+    if (a_case.id == id) return a_case;
+  }
+  throw Error("there is no case " + id);
 }
 
 }  // namespace sevenloops::testing

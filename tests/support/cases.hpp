@@ -43,7 +43,10 @@ struct Conv2dCase {
   std::optional<Expectation> y, dx, dw;
 };
 
-/// All cases of the file, in its order; those with `skip` have no data.
-std::vector<Conv2dCase> conv2d_cases();
+/// All cases of the file, in its order; those with `skip` or `error` have no data. Read once.
+const std::vector<Conv2dCase>& conv2d_cases();
+
+/// The one called `id`; throws Error when there is none.
+const Conv2dCase& conv2d_case(const std::string& id);
 
 }  // namespace sevenloops::testing

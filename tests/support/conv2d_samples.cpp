@@ -81,6 +81,14 @@ Tensor<double> integers(const Extents& extents, unsigned seed, int limit) {
   return tensor;
 }
 
+Tensor<double> combined(double a, const Tensor<double>& u, double b, const Tensor<double>& v) {
+  Tensor<double> sum = u;
+  for (std::size_t i = 0; i < sum.buffer().size(); ++i) {
+    sum.buffer()[i] = a * u.buffer()[i] + b * v.buffer()[i];
+  }
+  return sum;
+}
+
 Tensor<double> restrided(TensorView<const double> view, const Strides& strides) {
   Tensor<double> copy(view.extents, strides);
   for (double& element : copy.buffer()) element = std::numeric_limits<double>::quiet_NaN();

@@ -30,6 +30,9 @@ Tensor<double> mapped(Tensor<double> tensor, F&& f) {
   return tensor;
 }
 
+/// a u + b v, element by element.
+Tensor<double> combined(double a, const Tensor<double>& u, double b, const Tensor<double>& v);
+
 /// The part of `view` that starts at `begin`. An empty tensor has no memory to point into.
 inline TensorView<const double> part(TensorView<const double> view, const Extents& begin,
                                      const Extents& extents) {
