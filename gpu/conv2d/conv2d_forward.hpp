@@ -1,7 +1,10 @@
 #pragma once
 // The primitive "convolution forward" as the stages see it.
 
+#include <array>
+
 #include "reference/conv2d/problem.hpp"
+#include "reference/core/stage.hpp"
 #include "reference/core/tensor_view.hpp"
 
 namespace sevenloops {
@@ -17,6 +20,9 @@ struct AnyView {
   TensorView<T> as() const {
     return {static_cast<T*>(data), extents, strides};
   }
+
+  /// Number of elements, gaps not counted.
+  constexpr std::int64_t size() const { return extents[0] * extents[1] * extents[2] * extents[3]; }
 };
 
 /// Convolution forward: y = alpha * conv(x, w) + beta * y. See Conv2dProblem for the formula.
@@ -25,12 +31,22 @@ struct Conv2dForward {
   using Problem = Conv2dProblem;
 
   /// x: N x C x H x W and w: K x C/groups x R x S are read only; y: N x K x P x Q. All in the
-  /// problem's dtype, with any strides, on the place where the stage runs. beta = 0 never reads y.
+  /// problem's dtype, with any strides, on the place where the stage runs; no two elements of y
+  /// share memory. beta = 0 never reads y.
   struct Args {
     Conv2dProblem prob;
     AnyView x, w, y;
     double alpha = 1, beta = 0;
   };
 };
+
+/// What stages for fp32 and fp64 that accumulate in the type of the data can say first: no to other
+/// types, and to more than 2^31 - 1 `blocks`, the largest grid.
+Support supports_fp32_fp64(const Conv2dProblem& prob, std::int64_t blocks);
+
+/// The least number of parts of `part` elements that hold `count`.
+constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t part) {
+  return (count + part - 1) / part;
+}
 
 }  // namespace sevenloops

@@ -1,0 +1,237 @@
+// smem_tile: a block keeps the part of x and of the filters that its outputs share in shared
+// memory.
+//
+// Idea       Neighboring outputs read almost the same window of x, all outputs of a filter the same
+//            taps. A block loads both once for a tile of kTileK x kTileP x kTileQ outputs.
+// Change     Against `coalesced` the sums read shared memory; a thread forms kFilters sums, so that
+//            an element of x, once in a register, serves kFilters multiplications.
+// Buys       Of x a tile reads its window instead of kTileK*R*S elements an output, of the filters
+//            one tap an element instead of one for each of kTileP*kTileQ outputs. Shared loads are
+//            (1 + kFilters) / kFilters an fma; those of w have one address a warp.
+// Shared     at most kSharedBytes. What does not fit is done in chunks: of channels, else of filter
+//            rows, else of single taps, always in the order c, r, s. Registers: kFilters sums.
+// Source     Kirk and Hwu, Programming Massively Parallel Processors, chapter "Convolution".
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "gpu/conv2d/conv2d_forward.hpp"
+#include "gpu/cuda.hpp"
+#include "gpu/launch.hpp"
+
+namespace sevenloops::SEVENLOOPS_BUILD {
+namespace {
+
+constexpr int kTileQ = 16;                    // output columns of a block, one thread each
+constexpr int kTileP = 8;                     // output rows of a block, one thread each
+constexpr int kTileK = 16;                    // filters of a block, all of one group
+constexpr int kLayers = 2;                    // threads that share the filters of an output place
+constexpr int kFilters = kTileK / kLayers;    // filters, and so sums, of a thread
+constexpr int kMaxChannels = 32;              // in one chunk
+constexpr std::int64_t kSharedBytes = 16384;  // so that several blocks fit on a multiprocessor
+
+// From tap to tap of w_tile, in elements. The padding spreads a warp's stores, 16 taps of two
+// filters, over all banks.
+template <typename T>
+constexpr int kPitch = kTileK + 8 / sizeof(T);
+
+static_assert(kTileK == kTileP * kLayers, "each filter is loaded by one row of threads");
+static_assert((kTileP * kTileQ + kPitch<double>)*sizeof(double) <= kSharedBytes,
+              "a chunk of a single tap must fit");
+
+// The part of the sum that is in shared memory at a time: channels x rows x columns taps. The
+// window holds the rows and columns of x that the tile reads; those it skips are left out.
+struct Chunk {
+  std::int64_t channels, rows, columns;
+  std::int64_t step_h, step_w;          // in x, from one row (column) of the window to the next
+  std::int64_t window_h, window_w;      // extents of the window
+  std::int64_t stride_h, stride_w;      // the problem's, in steps
+  std::int64_t dilation_h, dilation_w;  // the problem's, in steps; unused for a single row (column)
+};
+
+template <typename T>
+__global__ void smem_tile(Conv2dProblem prob, Chunk chunk, TensorView<const T> x,
+                          TensorView<const T> w, TensorView<T> y, T alpha, T beta) {
+  const int window_h = chunk.window_h, window_w = chunk.window_w;
+  T* x_tile = dynamic_shared<T>();                            // channels x window_h x window_w
+  T* w_tile = x_tile + chunk.channels * window_h * window_w;  // channels*rows*columns x kPitch
+
+  // Which tile is this block's? Columns change fastest, then rows, filters, images.
+  const int q_tiles = ceil_div(y.extent(3), kTileQ), p_tiles = ceil_div(y.extent(2), kTileP);
+  const int k_tiles = ceil_div(prob.filters_per_group(), kTileK);
+  const int block = blockIdx.x, block_pk = block / q_tiles, block_kg = block_pk / p_tiles;
+  const std::int64_t q_first = block % q_tiles * kTileQ, p_first = block_pk % p_tiles * kTileP;
+  const std::int64_t g = block_kg / k_tiles % prob.groups, n = block_kg / k_tiles / prob.groups;
+  const std::int64_t k_first = g * prob.filters_per_group() + block_kg % k_tiles * kTileK;
+  const std::int64_t k_end = (g + 1) * prob.filters_per_group();
+
+  // Which outputs are this thread's? Place p, q of filters k, k + kLayers, k + 2 kLayers, ...
+  const std::int64_t p = p_first + threadIdx.y, q = q_first + threadIdx.x;
+  const bool has_output = p < y.extent(2) && q < y.extent(3);
+  const std::int64_t k = k_first + threadIdx.z;
+  T sum[kFilters] = {};
+
+  const bool rotated = prob.mode == ConvMode::convolution;
+  const std::int64_t C = prob.channels_per_group();
+  for (std::int64_t c0 = 0; c0 < C; c0 += chunk.channels) {
+    const int channels = std::min(chunk.channels, C - c0);
+    for (std::int64_t r0 = 0; r0 < prob.R; r0 += chunk.rows) {
+      const int rows = std::min(chunk.rows, prob.R - r0);
+      for (std::int64_t s0 = 0; s0 < prob.S; s0 += chunk.columns) {
+        const int columns = std::min(chunk.columns, prob.S - s0);
+
+        // Load the window. A rotated filter lays its last taps on the first rows and columns.
+        const std::int64_t r_lowest = rotated ? prob.R - r0 - rows : r0;
+        const std::int64_t s_lowest = rotated ? prob.S - s0 - columns : s0;
+        const std::int64_t h0 = p_first * prob.stride_h + r_lowest * prob.dilation_h - prob.pad_top;
+        const std::int64_t v0 =
+            q_first * prob.stride_w + s_lowest * prob.dilation_w - prob.pad_left;
+        for (int c = threadIdx.z; c < channels; c += kLayers) {
+          for (int i = threadIdx.y; i < window_h; i += kTileP) {
+            const std::int64_t h = h0 + i * chunk.step_h;
+            for (int j = threadIdx.x; j < window_w; j += kTileQ) {
+              const std::int64_t v = v0 + j * chunk.step_w;
+              if (0 <= h && h < prob.H && 0 <= v && v < prob.W) {
+                x_tile[(c * window_h + i) * window_w + j] = x(n, g * C + c0 + c, h, v);
+              }
+            }
+          }
+        }
+
+        // Load the filters' taps, each filter by one row of threads; missing filters are zero.
+        const int k_own = threadIdx.z * kTileP + threadIdx.y;
+        for (int tap = threadIdx.x; tap < channels * rows * columns; tap += kTileQ) {
+          const int c = tap / columns / rows, r = tap / columns % rows, s = tap % columns;
+          T value = 0;
+          if (k_first + k_own < k_end) value = w(k_first + k_own, c0 + c, r0 + r, s0 + s);
+          w_tile[tap * kPitch<T> + k_own] = value;
+        }
+        __syncthreads();
+
+        // Add the chunk's taps in the order c, r, s. Those in the padding contribute nothing.
+        for (int c = 0; c < channels && has_output; ++c) {
+          for (int r = 0; r < rows; ++r) {
+            const int i = rotated ? rows - 1 - r : r;
+            const std::int64_t h = h0 + threadIdx.y * prob.stride_h + i * prob.dilation_h;
+            if (h < 0 || h >= prob.H) continue;
+            const int row = threadIdx.y * chunk.stride_h + i * chunk.dilation_h;  // of the window
+            for (int s = 0; s < columns; ++s) {
+              const int j = rotated ? columns - 1 - s : s;
+              const int v = v0 + threadIdx.x * prob.stride_w + j * prob.dilation_w;
+              if (v < 0 || v >= prob.W) continue;
+              const int column = threadIdx.x * chunk.stride_w + j * chunk.dilation_w;
+              const T value = x_tile[(c * window_h + row) * window_w + column];
+              const T* taps = &w_tile[((c * rows + r) * columns + s) * kPitch<T> + threadIdx.z];
+              for (int f = 0; f < kFilters; ++f) {
+                sum[f] = fma(value, taps[f * kLayers], sum[f]);
+              }
+            }
+          }
+        }
+        __syncthreads();
+      }
+    }
+  }
+
+  // Scale and store; beta = 0 does not read y.
+  for (int f = 0; f < kFilters; ++f) {
+    if (has_output && k + f * kLayers < k_end) {
+      const T scaled = alpha * sum[f];
+      T& out = y(n, k + f * kLayers, p, q);
+      out = beta == 0 ? scaled : fma(beta, out, scaled);
+    }
+  }
+}
+
+Chunk chunk_of(const Conv2dProblem& prob, std::int64_t channels, std::int64_t rows,
+               std::int64_t columns) {
+  // One filter row meets every stride-th row of x, several meet every gcd(stride, dilation)-th.
+  const std::int64_t step_h = rows == 1 ? prob.stride_h : std::gcd(prob.stride_h, prob.dilation_h);
+  const std::int64_t step_w =
+      columns == 1 ? prob.stride_w : std::gcd(prob.stride_w, prob.dilation_w);
+  const std::int64_t stride_h = prob.stride_h / step_h, dilation_h = prob.dilation_h / step_h;
+  const std::int64_t stride_w = prob.stride_w / step_w, dilation_w = prob.dilation_w / step_w;
+  return {channels,
+          rows,
+          columns,
+          step_h,
+          step_w,
+          (kTileP - 1) * stride_h + (rows - 1) * dilation_h + 1,
+          (kTileQ - 1) * stride_w + (columns - 1) * dilation_w + 1,
+          stride_h,
+          stride_w,
+          dilation_h,
+          dilation_w};
+}
+
+// In floating point: a chunk that is much too large must not overflow.
+template <typename T>
+double shared_bytes(const Chunk& chunk) {
+  const double taps = static_cast<double>(chunk.rows) * chunk.columns;
+  return sizeof(T) * static_cast<double>(chunk.channels) *
+         (static_cast<double>(chunk.window_h) * chunk.window_w + taps * kPitch<T>);
+}
+
+// The largest chunk that fits, to a factor of two.
+template <typename T>
+Chunk fitting_chunk(const Conv2dProblem& prob) {
+  std::int64_t channels = std::min<std::int64_t>(prob.channels_per_group(), kMaxChannels);
+  std::int64_t rows = prob.R, columns = prob.S;
+  Chunk chunk = chunk_of(prob, channels, rows, columns);
+  while (shared_bytes<T>(chunk) > kSharedBytes) {
+    std::int64_t& largest = channels > 1 ? channels : rows > 1 ? rows : columns;
+    largest = (largest + 1) / 2;
+    chunk = chunk_of(prob, channels, rows, columns);
+  }
+  return chunk;
+}
+
+std::int64_t blocks(const Conv2dForward::Args& args) {
+  return args.prob.N * args.prob.groups * ceil_div(args.prob.filters_per_group(), kTileK) *
+         ceil_div(args.y.extents[2], kTileP) * ceil_div(args.y.extents[3], kTileQ);
+}
+
+Support supports(const Conv2dForward::Args& args) {
+  const Conv2dProblem& prob = args.prob;
+  const std::int64_t largest = std::max({prob.H + prob.pad_top + prob.pad_bottom, prob.stride_h,
+                                         prob.W + prob.pad_left + prob.pad_right, prob.stride_w});
+  if (largest > std::numeric_limits<std::int32_t>::max()) {
+    return Support::no("a padded extent or stride is " + std::to_string(largest) +
+                       ", but tiles are indexed in 32 bits");
+  }
+  return supports_fp32_fp64(prob, blocks(args));
+}
+
+std::size_t workspace_bytes(const Conv2dForward::Args&) { return 0; }
+
+template <typename T>
+void launch_as(const Conv2dForward::Args& args, Stream stream) {
+  const Chunk chunk = fitting_chunk<T>(args.prob);
+  const LaunchShape shape{dim3(blocks(args)), dim3(kTileQ, kTileP, kLayers),
+                          static_cast<std::size_t>(shared_bytes<T>(chunk))};
+  launch(smem_tile<T>, shape, stream, args.prob, chunk, args.x.as<const T>(), args.w.as<const T>(),
+         args.y.as<T>(), static_cast<T>(args.alpha), static_cast<T>(args.beta));
+}
+
+void launch_stage(const Conv2dForward::Args& args, Workspace, Stream stream) {
+  if (args.y.size() == 0) return;
+  args.prob.dtype == Dtype::f64 ? launch_as<double>(args, stream) : launch_as<float>(args, stream);
+}
+
+}  // namespace
+
+extern const Stage<Conv2dForward> conv2d_smem_tile = {
+    .name = "smem_tile",
+    .idea = "A block loads the window of x and the filters its outputs share into shared memory",
+    .family = "direct",
+    .order = Order::reference,
+    .padding = Padding::skipped,
+    .deterministic = true,
+    .supports = supports,
+    .workspace_bytes = workspace_bytes,
+    .prepare = nullptr,
+    .launch = launch_stage,
+};
+
+}  // namespace sevenloops::SEVENLOOPS_BUILD

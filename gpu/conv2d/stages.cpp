@@ -1,0 +1,61 @@
+#include "gpu/conv2d/stages.hpp"
+
+#include <limits>
+
+namespace sevenloops {
+
+#define SEVENLOOPS_STAGE(name) extern const Conv2dStage conv2d_##name;
+namespace build_plain {
+#include "gpu/conv2d/stages.def"
+}
+namespace build_traced {
+#include "gpu/conv2d/stages.def"
+}
+namespace build_gpu {
+#include "gpu/conv2d/stages.def"
+}
+#undef SEVENLOOPS_STAGE
+
+std::span<const Conv2dStage* const> conv2d_stages(Build build) {
+#define SEVENLOOPS_STAGE(name) &build_plain::conv2d_##name,
+  static constexpr const Conv2dStage* plain[] = {
+#include "gpu/conv2d/stages.def"
+  };
+#undef SEVENLOOPS_STAGE
+#define SEVENLOOPS_STAGE(name) &build_traced::conv2d_##name,
+  static constexpr const Conv2dStage* traced[] = {
+#include "gpu/conv2d/stages.def"
+  };
+#undef SEVENLOOPS_STAGE
+  if (build == Build::plain) return plain;
+  if (build == Build::traced) return traced;
+#ifdef SEVENLOOPS_HAS_CUDA
+#define SEVENLOOPS_STAGE(name) &build_gpu::conv2d_##name,
+  static constexpr const Conv2dStage* gpu[] = {
+#include "gpu/conv2d/stages.def"
+  };
+#undef SEVENLOOPS_STAGE
+  return gpu;
+#else
+  return {};
+#endif
+}
+
+Support supports_fp32_fp64(const Conv2dProblem& prob, std::int64_t blocks) {
+  if (prob.dtype != Dtype::f32 && prob.dtype != Dtype::f64) {
+    return Support::no("the data are " + std::string(name_of(prob.dtype)) +
+                       ", but must be f32 or f64");
+  }
+  if (prob.accumulate != prob.dtype) {
+    return Support::no("the sum is to be formed in " + std::string(name_of(prob.accumulate)) +
+                       ", but is formed in the type of the data, " +
+                       std::string(name_of(prob.dtype)));
+  }
+  if (blocks > std::numeric_limits<std::int32_t>::max()) {
+    return Support::no("it needs " + std::to_string(blocks) +
+                       " blocks of threads, but a grid holds at most 2147483647");
+  }
+  return {};
+}
+
+}  // namespace sevenloops
