@@ -23,6 +23,7 @@ constexpr int kThreads = 256;  // of a block, each with one output element
 
 static_assert(kThreads % 32 == 0, "a block is whole warps");
 
+// [which output]
 // How many threads apart two outputs are that differ by one in n, k, p or q.
 struct ThreadStrides {
   std::int64_t n, k, p, q;
@@ -38,6 +39,7 @@ __global__ void coalesced(Conv2dProblem prob, ThreadStrides apart, TensorView<co
   const std::int64_t k = thread / apart.k % y.extent(1);
   const std::int64_t p = thread / apart.p % y.extent(2);
   const std::int64_t q = thread / apart.q % y.extent(3);
+  // [which output]
 
   // Sum over the taps c, r, s. Those in the padding contribute nothing.
   const bool rotated = prob.mode == ConvMode::convolution;
@@ -77,6 +79,7 @@ ThreadStrides in_memory_order(const AnyView& y) {
   return {apart[0], apart[1], apart[2], apart[3]};
 }
 
+// [host side]
 std::int64_t blocks(const Conv2dForward::Args& args) { return ceil_div(args.y.size(), kThreads); }
 
 Support supports(const Conv2dForward::Args& args) {
@@ -96,9 +99,11 @@ void launch_stage(const Conv2dForward::Args& args, Workspace, Stream stream) {
   if (args.y.size() == 0) return;
   args.prob.dtype == Dtype::f64 ? launch_as<double>(args, stream) : launch_as<float>(args, stream);
 }
+// [host side]
 
 }  // namespace
 
+// [stage]
 extern const Stage<Conv2dForward> conv2d_coalesced = {
     .name = "coalesced",
     .idea = "Consecutive threads take outputs that are neighbors in memory",
@@ -111,5 +116,6 @@ extern const Stage<Conv2dForward> conv2d_coalesced = {
     .prepare = nullptr,
     .launch = launch_stage,
 };
+// [stage]
 
 }  // namespace sevenloops::SEVENLOOPS_BUILD
