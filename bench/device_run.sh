@@ -4,14 +4,15 @@
 #
 #     bench/device_run.sh OUT_FOLDER build [test] [sanitize] [ncu] [bench] [compare]
 #
-# Leaves in OUT_FOLDER: logs.tar.gz and, by phase, stage_bench.json and emulator_vs_ncu.json, ready for
-# bench/results/.
+# Leaves in OUT_FOLDER: logs.tar.gz and, by phase, stage_bench.json (stage_bench_A_B.json of chosen layers)
+# and emulator_vs_ncu.json, ready for bench/results/.
 #
 # Environment:
 #   BUILD        build folder (build/device)
 #   ARCH         CMAKE_CUDA_ARCHITECTURES (90a)
 #   COMMIT       recorded beside the results, where git cannot say
 #   LAYERS       layers of `bench` by comma (all yardstick layers)
+#   BENCH_SECONDS  after so many no further layer is begun (420)
 #   COMPARE      layers of `compare` by comma
 #   JOBS         parallel jobs (all cores)
 #   BOOST_CARRY  prefix with Boost.Context for machines without it: include/boost/... (Context and the
@@ -76,9 +77,25 @@ run_ncu() {
     --context "ncu=$(ncu --version | sed -n 's/^Version //p' | head -1)"
 }
 
+# A process a layer: what goes wrong in one, or takes too long, leaves the others alone.
 run_bench() {
-  timeout 560 "$build/bin/stage_bench" ${LAYERS:+--layers=$LAYERS} --benchmark_out_format=json \
-    --benchmark_out="$out/stage_bench.json" --benchmark_context=commit="$commit"
+  local name=stage_bench${LAYERS:+_${LAYERS//,/_}}.json start=$SECONDS failed=0 layer
+  mkdir -p "$logs/bench"
+  for layer in $(tr , ' ' <<< "${LAYERS:-$(tail -n +2 bench/layers/yardstick.csv | cut -d, -f2 | paste -sd,)}"); do
+    if [ $((SECONDS - start)) -gt "${BENCH_SECONDS:-420}" ]; then
+      echo "NO TIME LEFT for $layer"
+      failed=1
+      continue
+    fi
+    timeout 150 "$build/bin/stage_bench" "--layers=$layer" --benchmark_out_format=json \
+      --benchmark_out="$logs/bench/$layer.json" --benchmark_context=commit="$commit" ||
+      { echo "FAILED $layer: exit $?"; failed=1; }
+    echo "$layer done after $((SECONDS - start)) s"
+  done
+  python3 -B bench/report.py --merge "$out/$name" "$logs"/bench/*.json || failed=1
+  cp "$out/$name" bench/results/ && echo "== table" &&
+    python3 -B -c 'import sys; sys.path.insert(0, "bench"); import report; print(report.results())'
+  return $failed
 }
 
 run_compare() {
@@ -95,7 +112,10 @@ summary() {
   case $1 in
     build) grep -E 'GPU:|cuDNN:|error:|FAILED|warning: ' "$logs/build.log" | sort | uniq -c | head -20 ;;
     test) grep -E 'tests passed|Total Test time|\(Failed\)|\(Timeout\)|\(Not Run\)' "$logs/test.log" | tail -40 ;;
-    bench) grep -cE 'manual_time' "$logs/bench.log"; grep -E 'ERROR' "$logs/bench.log" | cut -c1-160 | head -30 ;;
+    bench)
+      grep -E 'ERROR|FAILED|NO TIME|done after|cut short' "$logs/bench.log" | cut -c1-160 | head -60
+      sed -n '/^== table/,$p' "$logs/bench.log"
+      ;;
     *) tail -80 "$logs/$1.log" ;;
   esac
 }

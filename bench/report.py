@@ -3,11 +3,13 @@
 
     report.py          rewrites every table between <!-- NAME:begin --> and <!-- NAME:end -->
     report.py --check  exit 1 and names the files whose tables are not what would be written
+    report.py --merge OUT FILE...  puts several outputs of stage_bench into one file for bench/results
 
 NAME is one of: results (stages and the fastest library on each layer), results_all (every row),
 emulator_vs_ncu. A row whose stage's source has changed since it was measured is marked as stale.
 """
 
+import csv
 import json
 import pathlib
 import re
@@ -56,7 +58,7 @@ def is_stale(hashes, stage):
 
 
 class Benchmarks:
-    """stage_bench's rows: layers -> names -> row, in the file's order."""
+    """One run of stage_bench: layers -> names -> row, in the file's order."""
 
     def __init__(self, data):
         self.context = data["context"]
@@ -70,9 +72,8 @@ class Benchmarks:
     def is_library(self, name):
         return f"conv2d/{name}" not in self.hashes
 
-    def stages(self):
-        names = [name for rows in self.layers.values() for name in rows]
-        return [name for name in dict.fromkeys(names) if not self.is_library(name)]
+    def mark(self, name):
+        return STALE if is_stale(self.hashes, name) else ""
 
     def fastest_library(self, layer):
         """(name, row) of the fastest full convolution of a library, or None."""
@@ -84,9 +85,31 @@ class Benchmarks:
         c = self.context
         return (f"{c.get('gpu', 'GPU')}, driver {c.get('driver_version', '?')}, CUDA "
                 f"{c.get('cuda_version', '?')}, cuDNN {c.get('cudnn_version', 'none')}; "
-                f"{c.get('date', '')[:10]}, commit {c.get('commit', 'unknown')[:12]}. Measured ceilings: "
-                f"{digits(float(c['fp32_tflops']))} TFLOP/s fp32, "
-                f"{digits(float(c['copy_tb_per_s']))} TB/s copy.")
+                f"{c.get('date', '')[:10]}, commit {c.get('commit', 'unknown')[:12]}.")
+
+
+def conditions_of(layers):
+    """Where and when, and the ceilings from the least to the largest that was measured."""
+    def span(key):
+        values = sorted(float(bench.context[key]) for _, bench in layers)
+        ends = [digits(values[0]), digits(values[-1])]
+        return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    where = dict.fromkeys(bench.conditions() for _, bench in layers)
+    return (" ".join(where) + f" Measured ceilings: {span('fp32_tflops')} TFLOP/s fp32, "
+            f"{span('copy_tb_per_s')} TB/s copy.")
+
+
+def measured_layers():
+    """[(layer, the run that measured it), ...] of all stage_bench*.json, yardsticks in their order."""
+    found = {}
+    for path in sorted(RESULTS.glob("stage_bench*.json")):
+        for run in json.loads(path.read_text())["runs"]:
+            bench = Benchmarks(run)
+            found.update({layer: bench for layer in bench.layers})
+    with open(ROOT / "bench" / "layers" / "yardstick.csv", newline="") as table_of_layers:
+        order = [row["name"] for row in csv.DictReader(table_of_layers)]
+    place = {name: i for i, name in enumerate(order)}
+    return sorted(found.items(), key=lambda pair: place.get(pair[0], len(place)))
 
 
 def cell(row, mark=""):
@@ -98,49 +121,45 @@ def cell(row, mark=""):
 
 
 def results():
-    data = load("stage_bench")
-    if data is None:
+    layers = measured_layers()
+    if not layers:
         return NOTHING
-    bench = Benchmarks(data)
-    stages = bench.stages()
-    marks = {stage: STALE if is_stale(bench.hashes, stage) else "" for stage in stages}
+    stages = [stage for primitive, stage in source_hash.stages() if primitive == "conv2d"]
     rows = []
-    for layer, by_name in bench.layers.items():
-        fastest = bench.fastest_library(layer)
-        line = [layer, *(cell(by_name.get(stage), marks[stage]) for stage in stages)]
+    for layer, bench in layers:
+        by_name, fastest = bench.layers[layer], bench.fastest_library(layer)
+        line = [layer, *(cell(by_name.get(stage), bench.mark(stage)) for stage in stages)]
         rows.append([*line, cell(fastest[1]) if fastest else "", fastest[0] if fastest else ""])
     header = ["layer", *(f"`{stage}`" for stage in stages), "fastest library", "which"]
-    text = table(header, rows)
-    notes = ["Median ms (effective TFLOP/s), L2 cold, fp32, every row verified before it was timed. "
-             + bench.conditions()]
-    if any(marks.values()):
+    notes = ["Median ms (effective TFLOP/s), L2 cold, fp32, every row verified before it was timed.",
+             conditions_of(layers)]
+    if any(STALE in text for row in rows for text in row):
         notes.append(f"{STALE} measured before the stage's source last changed.")
-    return text + "\n\n" + " ".join(notes)
+    return table(header, rows) + "\n\n" + " ".join(notes)
 
 
 def results_all():
-    data = load("stage_bench")
-    if data is None:
+    layers = measured_layers()
+    if not layers:
         return NOTHING
-    bench = Benchmarks(data)
-    ceiling = float(bench.context["fp32_tflops"])
-    parts = [bench.conditions()]
-    for layer, by_name in bench.layers.items():
+    parts = [conditions_of(layers)]
+    header = ["row", "ms", "spread", "TFLOP/s", "of fp32 ceiling", "workspace", "agreement"]
+    for layer, bench in layers:
         rows = []
-        for name, row in by_name.items():
-            mark = STALE if not bench.is_library(name) and is_stale(bench.hashes, name) else ""
+        for name, row in bench.layers[layer].items():
+            name += bench.mark(name)
             if row.get("error_occurred"):
-                rows.append([name + mark, "", "", "", "", "", row["error_message"]])
+                rows.append([name, "", "", "", "", "", row["error_message"]])
                 continue
             spread = (row["p90_ms"] - row["p10_ms"]) / row["real_time"]
             agreement = "exact" if row["exact"] else (
                 f"rms {row['rms_error']:.1e}" if row["is_convolution"] else "product only")
-            rows.append([name + mark, digits(row["real_time"]), f"{100 * spread:.1f} %",
-                         digits(row["tflops"]), f"{100 * row['tflops'] / ceiling:.0f} %",
+            rows.append([name, digits(row["real_time"]), f"{100 * spread:.1f} %",
+                         digits(row["tflops"]),
+                         f"{100 * row['tflops'] / float(bench.context['fp32_tflops']):.0f} %",
                          size(row["workspace_bytes"]), agreement])
-        problem = next((row["label"] for row in by_name.values() if row.get("label")), "")
-        header = ["row", "ms", "spread", "TFLOP/s", "of fp32 ceiling", "workspace", "agreement"]
-        parts.append(f"### {layer}: `{problem}`\n\n{table(header, rows)}")
+        labels = [row["label"] for row in bench.layers[layer].values() if row.get("label")]
+        parts.append(f"### {layer}: `{labels[0] if labels else ''}`\n\n{table(header, rows)}")
     return "\n\n".join(parts)
 
 
@@ -189,7 +208,23 @@ def rewritten(text):
     return re.sub(r"<!-- (\w+):begin -->.*?<!-- \1:end -->", fill, text, flags=re.DOTALL)
 
 
+def merge(out, files):
+    """Exit status; files that are no JSON (of runs that were cut short) are named and left out."""
+    runs, cut_short = [], []
+    for path in files:
+        try:
+            runs.append(json.loads(pathlib.Path(path).read_text()))
+        except (OSError, json.JSONDecodeError):
+            cut_short.append(path)
+    pathlib.Path(out).write_text(json.dumps({"runs": runs}, indent=1) + "\n")
+    for path in cut_short:
+        print(f"{path}: cut short, left out")
+    return 1 if cut_short else 0
+
+
 def main():
+    if sys.argv[1:2] == ["--merge"] and len(sys.argv) > 3:
+        return merge(sys.argv[2], sys.argv[3:])
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
     differ = []
