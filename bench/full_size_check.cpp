@@ -1,23 +1,26 @@
 #include "bench/full_size_check.hpp"
 
 #include <cmath>
-#include <random>
 #include <utility>
 
 #include "bench/contract.hpp"
 #include "gpu/device_buffer.hpp"
 #include "reference/conv2d/conv2d.hpp"
+#include "reference/core/data.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/numerics.hpp"
 
 namespace sevenloops {
 namespace {
 
-std::vector<double> random_weights(std::int64_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int> magnitude(1 << 15, (1 << 16) - 1);
-  std::vector<double> weights(static_cast<std::size_t>(count));
-  for (double& weight : weights) weight = (random() & 1 ? 1.0 : -1.0) * magnitude(random);
+// Whole numbers so small that weighed sums of fill_exact()'s data stay exact in fp64.
+std::vector<double> random_weights(const Conv2dProblem& prob, std::uint64_t seed) {
+  std::vector<double> weights(static_cast<std::size_t>(prob.K));
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const std::uint64_t bits = random_bits(seed, k);
+    const double magnitude = prob.dtype == Dtype::f64 ? 1 : (1 << 15) + (bits >> 49);
+    weights[k] = bits & 1 ? magnitude : -magnitude;
+  }
   return weights;
 }
 
@@ -70,7 +73,7 @@ Tensor<double> mapped(TensorView<const T> x, double (*value)(double)) {
 
 template <typename T>
 FullSizeCheck::FullSizeCheck(const Conv2dOperands<T>& operands, std::uint64_t seed)
-    : prob_(operands.prob), weights_(random_weights(operands.prob.K, seed)) {
+    : prob_(operands.prob), weights_(random_weights(operands.prob, seed)) {
   const Conv2dProblem one = one_filter_a_group(prob_);
   const TensorView<const T> x = operands.x.view(), w = operands.w.view(), y0 = operands.y0.view();
   const auto answer = [&](double (*value)(double)) {
