@@ -17,16 +17,15 @@ struct WeighedError {
   double max = 0;  ///< largest error over the same
 };
 
-/// Freivalds' check. For random whole numbers r_k
+/// Freivalds' check. For random whole numbers r_k, summing over the filters k of group g,
 ///
-///     sum_k r_k y[n,k,p,q] = conv2d(x, sum_k r_k w[k])[n,g,p,q]      (k over the filters of group
-///     g)
+///     sum_k r_k y[n,k,p,q] = conv2d(x, sum_k r_k w[k])[n,g,p,q]
 ///
 /// so the definition needs one filter a group: 1/(K/groups) of the work, over all outputs. A single
-/// wrong output always shows; two that cancel would need equal weights. On integers small enough
-/// for exact sums both sides are exact. The weights are below 2^16, so that values below 2^24 stay
-/// exact in fp64 for K up to 2^13. Source: Freivalds, Probabilistic machines can use less running
-/// time (IFIP 1977).
+/// wrong output always shows; two that cancel would need equal weights. On the integers of
+/// DataKind::exact both sides are exact: the weights lie in [2^15, 2^16) for fp32, whose results
+/// stay below 2^24, and are +1 or -1 for fp64. Source: Freivalds, Probabilistic machines can use
+/// less running time (IFIP 1977).
 class FullSizeCheck {
  public:
   /// Asks the definition on the host. T is float or double; operands in any layout.
