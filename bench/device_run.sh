@@ -27,7 +27,7 @@ build=${BUILD:-build/device}
 jobs=${JOBS:-$(nproc)}
 logs=$(mktemp -d)
 commit=$(git rev-parse HEAD 2> /dev/null || echo "${COMMIT:-unknown}")
-for folder in /usr/local/cuda/bin /usr/local/cuda-13.0/bin; do
+for folder in /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia/nsight-compute/*; do
   [ -d "$folder" ] && PATH="$PATH:$folder"
 done
 
@@ -44,9 +44,10 @@ run_build() {
       "-DBOOST_ROOT=$carry" "-DBoost_ROOT=$carry")
   fi
   # cuDNN as a Python package has its own folders.
-  local cudnn
-  cudnn=$(python3 -c 'import nvidia.cudnn as c; print(list(c.__path__)[0])' 2> /dev/null)
-  [ -d "$cudnn" ] && options+=("-DCMAKE_PREFIX_PATH=$cudnn")
+  local cudnn=
+  compgen -G '/usr/local/cuda*/lib*/libcudnn.so*' || compgen -G '/usr/lib/*/libcudnn.so*' ||
+    cudnn=$(python3 -c 'import nvidia.cudnn as c; print(list(c.__path__)[0])' 2> /dev/null)
+  [ -n "$cudnn" ] && options+=("-DCMAKE_PREFIX_PATH=$cudnn")
   cmake -S . -B "$build" "${options[@]}" && cmake --build "$build" -j "$jobs" || return 1
   nvidia-smi
 }
@@ -63,15 +64,22 @@ run_sanitize() {
     timeout 140 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
       "$build/bin/launch_once" all gpu "${smoke[@]}" > "$logs/sanitize_$tool.log" 2>&1
     local code=$?
-    grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|refused|violations": \[$' "$logs/sanitize_$tool.log"
-    [ $code -eq 0 ] && echo "clean" || { failed=1; echo "exit $code"; tail -20 "$logs/sanitize_$tool.log"; }
+    grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|refused|stage":' "$logs/sanitize_$tool.log"
+    # A filled list of violations (guards, inputs, gaps) is printed over several lines.
+    if [ $code -eq 0 ] && ! grep -q 'violations": \[$' "$logs/sanitize_$tool.log"; then
+      echo "clean"
+    else
+      failed=1
+      echo "exit $code"
+      tail -20 "$logs/sanitize_$tool.log"
+    fi
   done
   return $failed
 }
 
 run_ncu() {
   mkdir -p "$logs/ncu"
-  timeout 540 python3 bench/emulator_vs_ncu.py --bin "$build/bin" --raw "$logs/ncu" \
+  timeout 540 python3 -B bench/emulator_vs_ncu.py --bin "$build/bin" --raw "$logs/ncu" \
     --out "$out/emulator_vs_ncu.json" --context "commit=$commit" \
     --context "gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)" \
     --context "ncu=$(ncu --version | sed -n 's/^Version //p' | head -1)"
