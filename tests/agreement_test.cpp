@@ -238,7 +238,7 @@ TEST(Agreement, BitwiseRoundsOnce) {
 }
 
 TEST(Agreement, BoundIsSharp) {
-  // Four taps, S = 1: four units of 2^-24 are allowed; neighbours of 1 are two units apart.
+  // Four taps, S = 1: four units of 2^-24 are allowed; neighbors of 1 are two units apart.
   const auto units = [](double count) { return static_cast<float>(1 + std::ldexp(count, -24)); };
   EXPECT_TRUE(bound(units(4), 1, 1, 4));
   EXPECT_FALSE(bound(units(6), 1, 1, 4));
@@ -258,7 +258,7 @@ TEST(Agreement, BoundCountsAlphaBetaAndStorage) {
                                      bound_terms(Dtype::f32, Dtype::f32, alpha, beta), y0.view());
   };
   EXPECT_TRUE(judge(5, 5, 3, 1).pass);
-  // |alpha| gamma_1 S + 2u (3 + 2) = 13 units of 2^-24; neighbours of 5 are 8 units apart.
+  // |alpha| gamma_1 S + 2u (3 + 2) = 13 units of 2^-24; neighbors of 5 are 8 units apart.
   EXPECT_TRUE(judge(std::nextafter(5.0f, 6.0f), 5, 3, 1).pass);
   EXPECT_FALSE(judge(std::nextafter(std::nextafter(5.0f, 6.0f), 6.0f), 5, 3, 1).pass);
 
