@@ -51,7 +51,7 @@ Tree good_tree() {
        "# Start here\n[below](#start-here) [docs](docs/page.md#two-words) [b](bench)\n"
        "`[not](a link)`\n```\n[nor](this)\n```\n[far](https://example.org/x)\n"},
       {"docs/page.md", "## Two words\n[up](../README.md)\n"},
-      {"lessons/README.md", ""},
+      {"lessons/README.md", "# The path\n`one`\n"},
       {"bench/report.py", ""},
       {"bench/a.hpp", "#pragma once\n// A.\n#include \"gpu/cuda.hpp\"\n"},
       {"tests/problems/small.txt", "# Why these.\n\nn1c3h5w5_k2r3s3_p1  # small\n"},
@@ -90,6 +90,7 @@ const Mutant kMutants[] = {
     {"stage_lists_are_the_files", "gpu/conv2d/two.cu", "", kStage},
     {"stage_lists_are_the_files", "gpu/conv2d/stages.def", "", "SEVENLOOPS_STAGE(one)\n"},
     {"stage_lists_are_the_files", "gpu/conv2d/stages.def", nullptr, ""},
+    {"stage_lists_are_the_files", "lessons/README.md", "`one`", "`two`"},
     {"problem_files_parse", "tests/problems/small.txt", "",
      "n1c3h5w5_k2r3s3_x1  # no such field\n"},
     {"problem_files_parse", "tests/problems/small.txt", "",

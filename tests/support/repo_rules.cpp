@@ -57,15 +57,23 @@ Violations top_level_is_fixed(const Tree& tree) {
   return found;
 }
 
+/// The page that names the stages in the order of their lists.
+const std::string kPathPage = "lessons/README.md";
+
 Violations stage_lists_are_the_files(const Tree& tree) {
+  const std::string path_page = tree.contains(kPathPage) ? tree.at(kPathPage) : "";
   Violations found;
   for (const auto& [path, text] : tree) {
     if (path.ends_with("/stages.def")) {
       std::set<std::string> seen;
+      std::size_t at = 0;  // in the page
       for (const std::string& name : stages_in(text)) {
         const std::string file = folder_of(path) + "/" + name + ".cu";
         if (!tree.contains(file)) found.push_back(path + ": there is no " + file);
         if (!seen.insert(name).second) found.push_back(path + ": lists " + name + " twice");
+        const std::size_t next = path_page.find("`" + name + "`", at);
+        if (next == path_page.npos) found.push_back(kPathPage + ": no `" + name + "` in order");
+        at = std::min(next, path_page.size());
       }
     }
     const std::string list = list_of(path);
