@@ -3,7 +3,7 @@
 // Idea       A warp's request costs as many 32-byte sectors as its 32 addresses touch. So threads
 //            are dealt out in the order in which y lies in memory, whatever its layout.
 // Change     The kernel's loops are those of `direct`; only the map from thread to output differs.
-// Buys       In NCHW a warp takes neighboring columns q: it stores and reads x in a few sectors, all
+// Buys       In NCHW a warp takes neighboring columns q: it stores and reads x in few sectors, all
 //            lanes read the same filter tap. In NHWC neighbors are filters k: x is the same for
 //            all lanes, y is dense, and the filter is dense where k is its fastest axis.
 // Shared     none. Registers: one sum; all else is indices.

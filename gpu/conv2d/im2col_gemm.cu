@@ -8,7 +8,7 @@
 // Buys       Shared loads are 2/kSide an fma. It costs kWorkspaceBytes of memory, and writing and
 //            reading an x made up to R*S times larger. Few filters a group leave tiles empty.
 // Shared     2 tiles of kTileRows rows. Registers: kSide*kSide sums and 2 kSide factors.
-// Numerics   The order is c, r, s. A tap in the padding is fma(w, 0, sum), which changes nothing but
+// Numerics   The order is c, r, s. A tap in the padding is fma(w, 0, sum): it changes nothing but
 //            a sum of -0 (it takes an underflow to get one) and where w holds infinity or NaN.
 // Source     Chellapilla, Puri, Simard: High Performance Convolutional Neural Networks for Document
 //            Processing (2006); explicit GEMM of the cuDNN paper, arXiv 1410.0759, section 3.
