@@ -1,0 +1,223 @@
+#include <cmath>
+#include <iostream>
+
+#include "bench/cli/compare.hpp"
+#include "bench/cli/figures.hpp"
+#include "bench/cli/quantity.hpp"
+#include "bench/cli/table.hpp"
+#include "reference/core/error.hpp"
+
+namespace sevenloops {
+namespace {
+
+// Above this, launches are traced in sampled blocks only.
+constexpr double kTraceFlops = 6e8;
+constexpr std::uint64_t kSampledBlocks = 64;
+
+// What is known about one stage afterwards.
+struct Row {
+  int index;
+  std::string refused;  // why the stage was not run
+  Verdict exact, real;
+  Figures figures;
+
+  const char* name() const { return conv2d_stages(Build::plain)[index]->name; }
+  bool failed() const { return refused.empty() && (!exact.pass || !real.pass); }
+};
+
+std::uint64_t sample_blocks(const CompareOptions& options, const Subject& subject) {
+  if (!options.sample.empty()) {
+    return static_cast<std::uint64_t>(integer_of("--sample", options.sample, 0));
+  }
+  return direct_flops(subject.prob) > kTraceFlops ? kSampledBlocks : 0;
+}
+
+template <typename T>
+Row examined(int index, const Subject& subject, const Conv2dOperands<T>* own, std::uint64_t sampled,
+             Progress& progress) {
+  Row row{index, "", {}, {}, {}};
+  const std::string name = row.name();
+  const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
+  const Support support = stage.supports(shapes_of(subject.prob, subject.layout));
+  if (!support) {
+    row.refused = "does not support this problem: " + support.reason;
+    return row;
+  }
+  ExecuteOptions options;
+  if (own == nullptr) {
+    progress.begin(name + ": integers, bit for bit");
+    row.exact =
+        verify(index, make_operands<T>(subject.prob, subject.layout, DataKind::exact, subject.seed),
+               DataKind::exact, options);
+  } else {
+    row.exact.pass = true;  // not asked for
+  }
+  progress.begin(name + ": real data, checks and counters");
+  options.trace = true;
+  options.emulator.sample_blocks = sampled;
+  row.real =
+      own != nullptr
+          ? verify(index, *own, DataKind::real, options)
+          : verify(index,
+                   make_operands<T>(subject.prob, subject.layout, DataKind::real, subject.seed),
+                   DataKind::real, options);
+  row.figures = figures_of(row.real.report, row.real.workspace_bytes);
+  return row;
+}
+
+Cell exact_cell(const Row& row, bool own) {
+  if (own) return "-";
+  return row.exact.pass ? Cell("exact", Ink::good) : Cell("WRONG", Ink::bad);
+}
+
+Cell real_cell(const Row& row) {
+  const Agreement& a = row.real.agreement;
+  if (!row.real.pass) return Cell(a.wrong > 0 ? "WRONG" : "FAULT", Ink::bad);
+  return Cell(fraction_of_bound(a.worst_bound_fraction), Ink::good);
+}
+
+void print_table(const std::vector<Row>& rows, bool own) {
+  Table table({{"stage", Align::left},
+               {"on\nintegers"},
+               {"error\n/ bound"},
+               {"work-\nspace"},
+               {"load\nrequests"},
+               {"sectors\n/request"},
+               {"bytes\nused"},
+               {"shared\nwavefronts"},
+               {"bank\nconflicts"},
+               {"barriers"},
+               {"lanes\nactive"},
+               {"FLOP"},
+               {"FLOP\n/byte"}});
+  for (const Row& row : rows) {
+    if (!row.refused.empty()) {
+      table.add({row.name(), Cell(row.refused, Ink::faint)});
+      continue;
+    }
+    const Figures& f = row.figures;
+    const std::string about = f.estimated ? "~" : "";
+    table.add({row.name(), exact_cell(row, own), real_cell(row), bytes_text(f.workspace_bytes),
+               about + quantity(f.load_requests),
+               std::isnan(f.sectors_per_request()) ? "-" : fixed(f.sectors_per_request(), 1),
+               percent(f.useful_fraction()), about + quantity(f.shared_wavefronts),
+               about + quantity(f.bank_conflicts), about + quantity(f.barriers),
+               percent(f.active_lanes), about + quantity(f.flops),
+               std::isnan(f.flops_per_byte()) ? "-" : fixed(f.flops_per_byte(), 1)});
+  }
+  table.print(std::cout);
+}
+
+void print_what_moved(const std::vector<Row>& rows) {
+  const Row* before = nullptr;
+  for (const Row& row : rows) {
+    if (!row.refused.empty()) continue;
+    if (before == nullptr) {
+      before = &row;
+      continue;
+    }
+    const std::string pair = std::string(row.name()) + " against " + before->name() + ": ";
+    std::cout << "  " << inked(pair, Ink::strong) << what_moved(before->figures, row.figures)
+              << '\n';
+    before = &row;
+  }
+}
+
+void print_parts(const Row& row, const std::string& by) {
+  for (const simt::LaunchReport& launch : row.real.report.launches) {
+    const auto& parts = by == "line" ? launch.by_line : launch.by_array;
+    std::cout << '\n' << inked(launch.kernel, Ink::strong) << " by " << by << '\n';
+    Table table({{by, Align::left},
+                 {"load\nrequests"},
+                 {"sectors\n/request"},
+                 {"bytes\nused"},
+                 {"store\nsectors"},
+                 {"shared\nwavefronts"},
+                 {"bank\nconflicts"},
+                 {"FLOP"}});
+    for (const simt::CountersOf& part : parts) {
+      const Figures f = figures_of(part.counters);
+      table.add({part.what, quantity(f.load_requests),
+                 std::isnan(f.sectors_per_request()) ? "-" : fixed(f.sectors_per_request(), 1),
+                 percent(f.useful_fraction()), quantity(f.store_sectors),
+                 quantity(f.shared_wavefronts), quantity(f.bank_conflicts), quantity(f.flops)});
+    }
+    table.print(std::cout);
+  }
+}
+
+constexpr const char* kLegend =
+    R"(error / bound     worst rounding error on real data, as a fraction of what theory allows (1 = the limit)
+load requests     reads of global memory, one for the 32 threads of a warp together
+sectors/request   pieces of 32 bytes that a request touches: 4 when 32 floats lie side by side, 32 when none do
+bytes used        of the bytes in those sectors, the part that a thread asked for
+wavefronts        passes through the banks of shared memory; conflicts are the passes that a better layout saves
+FLOP/byte         operations for each byte that crosses to or from global memory
+)";
+
+int verdict_of(const std::vector<Row>& rows) {
+  int failed = 0, ran = 0;
+  for (const Row& row : rows) {
+    ran += row.refused.empty();
+    if (!row.failed()) continue;
+    ++failed;
+    const Verdict& worst = row.exact.pass ? row.real : row.exact;
+    std::cout << inked(std::string(row.name()) + ": ", Ink::bad) << worst.failure << '\n';
+  }
+  if (ran == 0) throw Error("no stage supports this problem, so nothing was compared");
+  return failed > 0 ? 1 : 0;
+}
+
+Json row_json(const Row& row, bool own) {
+  Json json = stage_json(row.index);
+  if (!row.refused.empty()) {
+    json["refused"] = row.refused;
+    return json;
+  }
+  if (!own) json["integers"] = to_json(row.exact);
+  json[own ? "own_data" : "real_data"] = to_json(row.real);
+  json["workspace_bytes"] = row.real.workspace_bytes;
+  json["counters"] = to_json(simt::total(row.real.report));
+  const Json report = to_json(row.real.report);
+  json["launches"] = report["launches"];
+  json["faults"] = report["faults"];
+  return json;
+}
+
+}  // namespace
+
+template <typename T>
+int compare_in_emulator(const CompareOptions& options, const Subject& subject,
+                        const Conv2dOperands<T>* own, Json& results) {
+  const std::uint64_t sampled = sample_blocks(options, subject);
+  std::cout << "In the emulator: " << subject.description() << '\n';
+  if (sampled > 0) {
+    std::cout << "Results come from all blocks; counters (~) from about " << sampled
+              << " blocks of each launch: corners, edges, inside\n";
+  }
+  std::cout << std::endl;
+  std::vector<Row> rows;
+  {
+    Progress progress(static_cast<int>(subject.stages.size()) * (own != nullptr ? 1 : 2));
+    for (const int index : subject.stages) {
+      rows.push_back(examined(index, subject, own, sampled, progress));
+    }
+  }
+  print_table(rows, own != nullptr);
+  std::cout << "\nWhat moved:\n";
+  print_what_moved(rows);
+  if (!options.by.empty()) {
+    for (const Row& row : rows) print_parts(row, options.by);
+  }
+  std::cout << '\n' << inked(kLegend, Ink::faint);
+  results["sample_blocks"] = sampled;
+  for (const Row& row : rows) results["stages"].push_back(row_json(row, own != nullptr));
+  return verdict_of(rows);
+}
+
+template int compare_in_emulator(const CompareOptions&, const Subject&,
+                                 const Conv2dOperands<float>*, Json&);
+template int compare_in_emulator(const CompareOptions&, const Subject&,
+                                 const Conv2dOperands<double>*, Json&);
+
+}  // namespace sevenloops
