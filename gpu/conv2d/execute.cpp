@@ -180,54 +180,66 @@ class Run {
   GuardedBuffer workspace_;
 };
 
+template <typename T>
+Support supports_operands(const Conv2dStage& stage, const Conv2dOperands<T>& operands) {
+  require_operands(operands);
+  return stage.supports({operands.prob, any_view(operands.x, nullptr),
+                         any_view(operands.w, nullptr), any_view(operands.y0, nullptr),
+                         operands.alpha, operands.beta});
+}
+
 }  // namespace
 
 template <typename T>
 Support supports(int index, const Conv2dOperands<T>& operands) {
-  require_operands(operands);
-  return stage_at(index, Build::plain)
-      .supports({operands.prob, any_view(operands.x, nullptr), any_view(operands.w, nullptr),
-                 any_view(operands.y0, nullptr), operands.alpha, operands.beta});
+  return supports_operands(stage_at(index, Build::plain), operands);
 }
 
 template <typename T>
 Execution<T> execute(int index, const Conv2dOperands<T>& operands, const ExecuteOptions& options) {
-  if (const Support support = supports(index, operands); !support) {
-    throw Error(std::string(stage_at(index, Build::plain).name) +
-                " does not support this problem: " + support.reason);
+  if (options.place == Place::gpu) {
+    const char* why = nullptr;
+    if (!gpu_available(&why)) throw Error(why);
+    return execute(stage_at(index, Build::gpu), nullptr, operands, options);
   }
-  const char* why = nullptr;
-  if (options.place == Place::gpu && !gpu_available(&why)) throw Error(why);
+  return execute(stage_at(index, Build::plain), &stage_at(index, Build::traced), operands, options);
+}
 
+template <typename T>
+Execution<T> execute(const Conv2dStage& stage, const Conv2dStage* traced,
+                     const Conv2dOperands<T>& operands, const ExecuteOptions& options) {
+  if (const Support support = supports_operands(stage, operands); !support) {
+    throw Error(std::string(stage.name) + " does not support this problem: " + support.reason);
+  }
   const std::vector<bool> is_element = elements_of(operands.y0);
   Execution<T> execution;
-  const auto run = [&](Build build) {
+  const auto run = [&](const Conv2dStage& compiled, Build build) {
     const simt::Session session(options.emulator);
-    Run<T> once(stage_at(index, build), build, operands, is_element, options);
+    Run<T> once(compiled, build, operands, is_element, options);
     once.launch();
     execution.workspace_bytes = once.workspace_bytes();
     execution.y = once.take_y(execution.violations);
     if (build == Build::traced) execution.report = session.report();
   };
-  if (options.place == Place::gpu) {
-    run(Build::gpu);
-    return execution;
-  }
-  if (options.trace) {
-    run(Build::traced);
+  if (options.place == Place::emulator && options.trace && traced != nullptr) {
+    run(*traced, Build::traced);
     if (!execution.report.faults.empty()) return execution;
   }
+  const bool compare =
+      stage.deterministic && !execution.y.buffer().empty() && options.emulator.sample_blocks == 0;
   const Tensor<T> traced_y = std::move(execution.y);
-  run(Build::plain);
-  if (options.trace && options.emulator.sample_blocks == 0 && !same_bytes(traced_y, execution.y)) {
+  run(stage, options.place == Place::gpu ? Build::gpu : Build::plain);
+  if (compare && !same_bytes(traced_y, execution.y)) {
     execution.violations.push_back("two runs on the same operands gave different y");
   }
   return execution;
 }
 
-#define SEVENLOOPS_INSTANTIATE(T)                                 \
-  template Support supports(int index, const Conv2dOperands<T>&); \
-  template Execution<T> execute(int index, const Conv2dOperands<T>&, const ExecuteOptions&);
+#define SEVENLOOPS_INSTANTIATE(T)                                                                 \
+  template Support supports(int index, const Conv2dOperands<T>&);                                 \
+  template Execution<T> execute(int index, const Conv2dOperands<T>&, const ExecuteOptions&);      \
+  template Execution<T> execute(const Conv2dStage&, const Conv2dStage*, const Conv2dOperands<T>&, \
+                                const ExecuteOptions&);
 SEVENLOOPS_INSTANTIATE(float)
 SEVENLOOPS_INSTANTIATE(double)
 SEVENLOOPS_INSTANTIATE(Half)

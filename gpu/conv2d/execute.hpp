@@ -16,9 +16,9 @@ struct ExecuteOptions {
   /// fault the plain compilation is not run (it would be what a GPU does: anything).
   bool trace = false;
   simt::Options emulator;
-  unsigned char poison = 0xFF;         ///< what y (beta = 0) and its stride gaps hold before
-  std::uint64_t workspace_seed = 1;    ///< the workspace's random contents
-  std::int64_t base_offset = 0;        ///< elements by which every operand is shifted off alignment
+  unsigned char poison = 0xFF;       ///< what y (beta = 0) and its stride gaps hold before
+  std::uint64_t workspace_seed = 1;  ///< the workspace's random contents
+  std::int64_t base_offset = 0;      ///< elements by which every operand is shifted off alignment
 };
 
 template <typename T>
@@ -45,5 +45,11 @@ Support supports(int index, const Conv2dOperands<T>& operands);
 /// holds y0 when beta != 0). Throws Error when unsupported or when memory does not suffice.
 template <typename T>
 Execution<T> execute(int index, const Conv2dOperands<T>& operands, const ExecuteOptions& options);
+
+/// The same for a stage that need not be in the list: `stage` as compiled for options.place, and
+/// `traced` for options.trace (null: never traced).
+template <typename T>
+Execution<T> execute(const Conv2dStage& stage, const Conv2dStage* traced,
+                     const Conv2dOperands<T>& operands, const ExecuteOptions& options);
 
 }  // namespace sevenloops

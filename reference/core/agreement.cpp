@@ -103,18 +103,21 @@ Allowance allowance(double reference, double magnitude, double taps, double init
   const double reference_gamma = gamma(taps + 1, u64);
   const double S = magnitude * (1 + reference_gamma);
   const double sum = alpha * (gamma(taps + terms.extra_steps, u) * (1 + delta) + delta) * S;
+  const double scaled = std::abs(reference - terms.beta * initial);
   double roundings = alpha * (reference_gamma * S + taps * terms.eta);
   if (terms.alpha != 1 || terms.beta != 0) {
-    const double added = terms.beta * initial;
-    const double scaled = std::abs(reference - added) + sum;
-    roundings += 2 * (u + u64) * (1 + 4 * u) * (scaled + std::abs(added)) + 2 * terms.eta;
+    const double terms_size = scaled + sum + std::abs(terms.beta * initial);
+    roundings += 2 * (u + u64) * (1 + 4 * u) * terms_size + 2 * terms.eta;
   }
   // The result is rounded once more where storage is narrower, whatever it is by then.
   const auto stored = [&](double error) {
     return error + terms.output_roundoff * (std::abs(reference) + error) + terms.output_eta;
   };
+  // Sums of randomly signed terms are about as small as S / sqrt(taps); others raise no alarm.
+  const bool cancels = scaled * std::sqrt(taps) <= 8 * alpha * S;
   const double statistical = alpha * (4 * std::sqrt(taps) * u + delta) * S;
-  return {stored(sum + roundings), stored(statistical + roundings)};
+  return {stored(sum + roundings),
+          cancels ? stored(statistical + roundings) : std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace
