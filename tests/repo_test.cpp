@@ -100,7 +100,7 @@ const Mutant kMutants[] = {
      "#include \"reference/conv2d/conv2d.hpp\"\n"},
     {"includes_point_down", "gpu/cuda.hpp", "", "#include \"bench/a.hpp\"\n"},
     {"includes_point_down", "gpu/cuda.hpp", "", "#include \"gpu/conv2d/one.cu\"\n"},
-    {"includes_point_down", "tests/a_test.cpp", "", "#include \"bench/a.hpp\"\n"},
+    {"includes_point_down", "bench/a.hpp", "", "#include \"tests/a_test.cpp\"\n"},
     {"includes_point_down", "bench/a.hpp", "", "#include \"cuda.hpp\"\n"},
     {"stages_stand_alone", "gpu/conv2d/one.cu", "", "#include \"reference/conv2d/conv2d.hpp\"\n"},
     {"stages_stand_alone", "gpu/cuda.hpp", "", "#include \"reference/conv2d/conv2d.hpp\"\n"},
