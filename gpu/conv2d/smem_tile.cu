@@ -40,20 +40,23 @@ static_assert(kTileK == kTileP * kLayers, "each filter is loaded by one row of t
 static_assert((kTileP * kTileQ + kPitch<double>)*sizeof(double) <= kSharedBytes,
               "a chunk of a single tap must fit");
 
-// The part of the sum that is in shared memory at a time: channels x rows x columns taps. The
-// window holds the rows and columns of x that the tile reads; those it skips are left out.
+// The part of a sum that is in shared memory at a time: channels x h.taps x w.taps taps, and the
+// window of x that the tile reads there, without the rows and columns that it skips.
+struct Axis {
+  std::int64_t taps;
+  std::int64_t step;              // in x, from one row (column) of the window to the next
+  std::int64_t window;            // rows (columns) of the window
+  std::int64_t stride, dilation;  // the problem's, in steps; no dilation for a single tap
+};
 struct Chunk {
-  std::int64_t channels, rows, columns;
-  std::int64_t step_h, step_w;          // in x, from one row (column) of the window to the next
-  std::int64_t window_h, window_w;      // extents of the window
-  std::int64_t stride_h, stride_w;      // the problem's, in steps
-  std::int64_t dilation_h, dilation_w;  // the problem's, in steps; unused for a single row (column)
+  std::int64_t channels;
+  Axis h, w;
 };
 
 template <typename T>
 __global__ void smem_tile(Conv2dProblem prob, Chunk chunk, TensorView<const T> x,
                           TensorView<const T> w, TensorView<T> y, T alpha, T beta) {
-  const int window_h = chunk.window_h, window_w = chunk.window_w;
+  const int window_h = chunk.h.window, window_w = chunk.w.window;
   T* x_tile = dynamic_shared<T>();                            // channels x window_h x window_w
   T* w_tile = x_tile + chunk.channels * window_h * window_w;  // channels*rows*columns x kPitch
 
@@ -73,26 +76,27 @@ __global__ void smem_tile(Conv2dProblem prob, Chunk chunk, TensorView<const T> x
   T sum[kFilters] = {};
 
   const bool rotated = prob.mode == ConvMode::convolution;
-  const std::int64_t C = prob.channels_per_group();
+  const std::int64_t C = prob.channels_per_group(), R = prob.R, S = prob.S;
   for (std::int64_t c0 = 0; c0 < C; c0 += chunk.channels) {
     const int channels = std::min(chunk.channels, C - c0);
-    for (std::int64_t r0 = 0; r0 < prob.R; r0 += chunk.rows) {
-      const int rows = std::min(chunk.rows, prob.R - r0);
-      for (std::int64_t s0 = 0; s0 < prob.S; s0 += chunk.columns) {
-        const int columns = std::min(chunk.columns, prob.S - s0);
+    for (std::int64_t r0 = 0; r0 < R; r0 += chunk.h.taps) {
+      const int rows = std::min(chunk.h.taps, R - r0);
+      for (std::int64_t s0 = 0; s0 < S; s0 += chunk.w.taps) {
+        const int columns = std::min(chunk.w.taps, S - s0);
 
         // Load the window. A rotated filter lays its last taps on the first rows and columns.
-        const std::int64_t r_lowest = rotated ? prob.R - r0 - rows : r0;
-        const std::int64_t s_lowest = rotated ? prob.S - s0 - columns : s0;
+        const std::int64_t r_lowest = rotated ? R - r0 - rows : r0;
+        const std::int64_t s_lowest = rotated ? S - s0 - columns : s0;
         const std::int64_t h0 = p_first * prob.stride_h + r_lowest * prob.dilation_h - prob.pad_top;
         const std::int64_t v0 =
             q_first * prob.stride_w + s_lowest * prob.dilation_w - prob.pad_left;
         for (int c = threadIdx.z; c < channels; c += kLayers) {
-          for (int i = threadIdx.y; i < window_h; i += kTileP) {
-            const std::int64_t h = h0 + i * chunk.step_h;
-            for (int j = threadIdx.x; j < window_w; j += kTileQ) {
-              const std::int64_t v = v0 + j * chunk.step_w;
-              if (0 <= h && h < prob.H && 0 <= v && v < prob.W) {
+          for (int i0 = 0; i0 < window_h; i0 += kTileP) {
+            for (int j0 = 0; j0 < window_w; j0 += kTileQ) {
+              const int i = i0 + threadIdx.y, j = j0 + threadIdx.x;
+              const std::int64_t h = h0 + i * chunk.h.step, v = v0 + j * chunk.w.step;
+              const bool in_x = 0 <= h && h < prob.H && 0 <= v && v < prob.W;
+              if (i < window_h && j < window_w && in_x) {
                 x_tile[(c * window_h + i) * window_w + j] = x(n, g * C + c0 + c, h, v);
               }
             }
@@ -101,11 +105,14 @@ __global__ void smem_tile(Conv2dProblem prob, Chunk chunk, TensorView<const T> x
 
         // Load the filters' taps, each filter by one row of threads; missing filters are zero.
         const int k_own = threadIdx.z * kTileP + threadIdx.y;
-        for (int tap = threadIdx.x; tap < channels * rows * columns; tap += kTileQ) {
-          const int c = tap / columns / rows, r = tap / columns % rows, s = tap % columns;
-          T value = 0;
-          if (k_first + k_own < k_end) value = w(k_first + k_own, c0 + c, r0 + r, s0 + s);
-          w_tile[tap * kPitch<T> + k_own] = value;
+        for (int tap0 = 0; tap0 < channels * rows * columns; tap0 += kTileQ) {
+          const int tap = tap0 + threadIdx.x, c = tap / columns / rows;
+          if (c < channels) {
+            const int r = tap / columns % rows, s = tap % columns;
+            T value = 0;
+            if (k_first + k_own < k_end) value = w(k_first + k_own, c0 + c, r0 + r, s0 + s);
+            w_tile[tap * kPitch<T> + k_own] = value;
+          }
         }
         __syncthreads();
 
@@ -113,14 +120,14 @@ __global__ void smem_tile(Conv2dProblem prob, Chunk chunk, TensorView<const T> x
         for (int c = 0; c < channels && has_output; ++c) {
           for (int r = 0; r < rows; ++r) {
             const int i = rotated ? rows - 1 - r : r;
-            const std::int64_t h = h0 + threadIdx.y * prob.stride_h + i * prob.dilation_h;
+            const int h = h0 + threadIdx.y * prob.stride_h + i * prob.dilation_h;
             if (h < 0 || h >= prob.H) continue;
-            const int row = threadIdx.y * chunk.stride_h + i * chunk.dilation_h;  // of the window
+            const int row = threadIdx.y * chunk.h.stride + i * chunk.h.dilation;  // of the window
             for (int s = 0; s < columns; ++s) {
               const int j = rotated ? columns - 1 - s : s;
               const int v = v0 + threadIdx.x * prob.stride_w + j * prob.dilation_w;
               if (v < 0 || v >= prob.W) continue;
-              const int column = threadIdx.x * chunk.stride_w + j * chunk.dilation_w;
+              const int column = threadIdx.x * chunk.w.stride + j * chunk.w.dilation;
               const T value = x_tile[(c * window_h + row) * window_w + column];
               const T* taps = &w_tile[((c * rows + r) * columns + s) * kPitch<T> + threadIdx.z];
               for (int f = 0; f < kFilters; ++f) {
@@ -144,33 +151,19 @@ __global__ void smem_tile(Conv2dProblem prob, Chunk chunk, TensorView<const T> x
   }
 }
 
-Chunk chunk_of(const Conv2dProblem& prob, std::int64_t channels, std::int64_t rows,
-               std::int64_t columns) {
-  // One filter row meets every stride-th row of x, several meet every gcd(stride, dilation)-th.
-  const std::int64_t step_h = rows == 1 ? prob.stride_h : std::gcd(prob.stride_h, prob.dilation_h);
-  const std::int64_t step_w =
-      columns == 1 ? prob.stride_w : std::gcd(prob.stride_w, prob.dilation_w);
-  const std::int64_t stride_h = prob.stride_h / step_h, dilation_h = prob.dilation_h / step_h;
-  const std::int64_t stride_w = prob.stride_w / step_w, dilation_w = prob.dilation_w / step_w;
-  return {channels,
-          rows,
-          columns,
-          step_h,
-          step_w,
-          (kTileP - 1) * stride_h + (rows - 1) * dilation_h + 1,
-          (kTileQ - 1) * stride_w + (columns - 1) * dilation_w + 1,
-          stride_h,
-          stride_w,
-          dilation_h,
-          dilation_w};
+// One filter row meets every stride-th row of x, several meet every gcd(stride, dilation)-th.
+Axis axis_of(std::int64_t taps, int tile, std::int64_t stride, std::int64_t dilation) {
+  const std::int64_t step = taps == 1 ? stride : std::gcd(stride, dilation);
+  const std::int64_t window = ((tile - 1) * stride + (taps - 1) * dilation) / step + 1;
+  return {taps, step, window, stride / step, taps == 1 ? 0 : dilation / step};
 }
 
 // In floating point: a chunk that is much too large must not overflow.
 template <typename T>
 double shared_bytes(const Chunk& chunk) {
-  const double taps = static_cast<double>(chunk.rows) * chunk.columns;
-  return sizeof(T) * static_cast<double>(chunk.channels) *
-         (static_cast<double>(chunk.window_h) * chunk.window_w + taps * kPitch<T>);
+  const double window = static_cast<double>(chunk.h.window) * chunk.w.window;
+  const double taps = static_cast<double>(chunk.h.taps) * chunk.w.taps;
+  return chunk.channels * (window + taps * kPitch<T>)*sizeof(T);
 }
 
 // The largest chunk that fits, to a factor of two.
@@ -178,13 +171,13 @@ template <typename T>
 Chunk fitting_chunk(const Conv2dProblem& prob) {
   std::int64_t channels = std::min<std::int64_t>(prob.channels_per_group(), kMaxChannels);
   std::int64_t rows = prob.R, columns = prob.S;
-  Chunk chunk = chunk_of(prob, channels, rows, columns);
-  while (shared_bytes<T>(chunk) > kSharedBytes) {
-    std::int64_t& largest = channels > 1 ? channels : rows > 1 ? rows : columns;
-    largest = (largest + 1) / 2;
-    chunk = chunk_of(prob, channels, rows, columns);
+  while (true) {
+    const Chunk chunk{channels, axis_of(rows, kTileP, prob.stride_h, prob.dilation_h),
+                      axis_of(columns, kTileQ, prob.stride_w, prob.dilation_w)};
+    if (shared_bytes<T>(chunk) <= kSharedBytes) return chunk;
+    std::int64_t& too_many = channels > 1 ? channels : rows > 1 ? rows : columns;
+    too_many = (too_many + 1) / 2;
   }
-  return chunk;
 }
 
 std::int64_t blocks(const Conv2dForward::Args& args) {
