@@ -26,7 +26,7 @@ PROBLEMS = [
     "n1c3h45w37_k20r7s7_p3_u2",                   # a first layer: few channels, a large filter
 ]
 
-# What is compared: our name, where it stands in launch_once's JSON, ncu's names (the first that
+# What is compared: our name, where it stands among launch_once's counters, ncu's names (the first that
 # exists), and whether the two must be equal. Stores that are predicated off count as instructions on
 # a GPU, so the number of shared stores is shown only.
 METRICS = [
@@ -129,7 +129,7 @@ def compare_launches(emulated, measured, metrics):
         for name, path, ncu_name, held in metrics:
             if ncu_name not in theirs:
                 raise Failed(f"ncu did not report {ncu_name}")
-            a, b = at(ours, path), theirs[ncu_name]
+            a, b = at(ours["counters"], path), theirs[ncu_name]
             rows.append({"kernel": plain_name(ours["kernel"]), "metric": name,
                          "ncu_metric": ncu_name, "emulator": a, "ncu": b, "held": held,
                          "equal": a == b})
@@ -143,8 +143,9 @@ def one(stage, problem, metrics, ncu, program, raw):
     result = {"stage": stage, "problem": problem}
     if "refused" in said:
         return {**result, "refused": said["refused"], "rows": []}
-    if said["faults"] or said["violations"]:
-        raise Failed(f"the emulator reports {(said['faults'] + said['violations'])[0]}")
+    wrong = [fault["message"] for fault in said["faults"]] + said["violations"]
+    if wrong:
+        raise Failed(f"the emulator reports: {wrong[0]}")
     names = sorted({plain_name(launch["kernel"]) for launch in said["launches"]})
     table = raw / f"{stem}.csv"
     table.unlink(missing_ok=True)

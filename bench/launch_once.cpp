@@ -4,9 +4,9 @@
 //     launch_once <stage>|all gpu|emulator <problem>...
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/cli/report_json.hpp"
 #include "gpu/conv2d/execute.hpp"
 #include "gpu/conv2d/verify.hpp"
 #include "reference/core/error.hpp"
@@ -15,56 +15,20 @@
 namespace sevenloops {
 namespace {
 
-using nlohmann::json;
-
-json to_json(const simt::GlobalTraffic& t) {
-  return {{"requests", t.requests}, {"sectors", t.sectors}, {"useful_bytes", t.useful_bytes}};
-}
-
-json to_json(const simt::SharedTraffic& t) {
-  return {{"requests", t.requests},
-          {"wavefronts", t.wavefronts},
-          {"bank_conflicts", t.bank_conflicts},
-          {"merged_requests", t.merged_requests},
-          {"merged_wavefronts", t.merged_wavefronts},
-          {"merged_bank_conflicts", t.merged_bank_conflicts}};
-}
-
-json to_json(const simt::Report& report) {
-  json launches = json::array();
-  for (const simt::LaunchReport& launch : report.launches) {
-    const simt::Counters& c = launch.counters;
-    launches.push_back({{"kernel", launch.kernel},
-                        {"grid", launch.grid},
-                        {"block", launch.block},
-                        {"global_load", to_json(c.global_load)},
-                        {"global_store", to_json(c.global_store)},
-                        {"shared_load", to_json(c.shared_load)},
-                        {"shared_store", to_json(c.shared_store)},
-                        {"atomics", c.atomics},
-                        {"barriers", c.barriers},
-                        {"flops", c.flops}});
-  }
-  return launches;
-}
-
 template <typename T>
-json run(int index, const Conv2dProblem& prob, Place place) {
+Json run(int index, const Conv2dProblem& prob, Place place) {
   const auto operands = make_operands<T>(prob, Layout::nchw, DataKind::real, 1);
   ExecuteOptions options;
   options.place = place;
   options.trace = place == Place::emulator;
-  const char* stage = conv2d_stages(Build::plain)[index]->name;
-  json result{{"stage", stage}, {"problem", print(prob)}};
+  Json result{{"stage", conv2d_stages(Build::plain)[index]->name}, {"problem", print(prob)}};
   if (const Support support = supports(index, operands); !support) {
     result["refused"] = support.reason;
     return result;
   }
   const Execution<T> execution = execute(index, operands, options);
-  result["launches"] = to_json(execution.report);
   result["violations"] = execution.violations;
-  result["faults"] = json::array();
-  for (const auto& fault : execution.report.faults) result["faults"].push_back(fault.message);
+  result.update(to_json(execution.report));
   return result;
 }
 
@@ -74,12 +38,12 @@ int main_of(int argc, char** argv) {
     throw Error("usage: launch_once <stage>|all gpu|emulator <problem>...");
   }
   const auto stages = conv2d_stages(Build::plain);
-  json results = json::array();
+  Json results = Json::array();
   for (int i = 0; i < static_cast<int>(stages.size()); ++i) {
     if (stage != "all" && stage != stages[i]->name) continue;
     for (int a = 3; a < argc; ++a) {
       const Conv2dProblem prob = parse_conv2d(argv[a]);
-      results.push_back(dispatch(prob.dtype, [&](auto zero) -> json {
+      results.push_back(dispatch(prob.dtype, [&](auto zero) -> Json {
         using T = decltype(zero);
         if constexpr (sizeof(T) == 2) {
           throw Error("dtype", std::string(name_of(prob.dtype)), "be f32 or f64");
