@@ -1,11 +1,9 @@
 #include "bench/ceiling.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include "bench/rate_kernels.hpp"
 #include "bench/timing.hpp"
+#include "gpu/check.hpp"
 #include "gpu/device_buffer.hpp"
-#include "reference/core/error.hpp"
 
 namespace sevenloops {
 namespace {
@@ -15,13 +13,9 @@ constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
 // Enough threads to fill every multiprocessor of any GPU, in full waves.
 int threads_in_flight() {
   int device = 0, multiprocessors = 0, threads = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) !=
-          cudaSuccess ||
-      cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device) !=
-          cudaSuccess) {
-    throw Error("the GPU does not say how many multiprocessors it has");
-  }
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
   return multiprocessors * threads;
 }
 
@@ -41,10 +35,8 @@ double copy_tb_per_s(ColdTimer& timer) {
   DeviceBuffer to(Place::gpu, kCopyBytes, "copied to");
   from.poison(0x3C);
   const Timing timing = timer.time([&](Stream stream) {
-    if (cudaMemcpyAsync(to.data(), from.data(), kCopyBytes, cudaMemcpyDeviceToDevice,
-                        static_cast<cudaStream_t>(stream)) != cudaSuccess) {
-      throw Error("the GPU failed to copy from its memory to its memory");
-    }
+    check(cudaMemcpyAsync(to.data(), from.data(), kCopyBytes, cudaMemcpyDeviceToDevice,
+                          static_cast<cudaStream_t>(stream)));
   });
   return 2.0 * kCopyBytes / timing.median_ms / 1e9;
 }

@@ -1,11 +1,10 @@
 #include "bench/measure.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <string>
 
 #include "bench/full_size_check.hpp"
+#include "gpu/check.hpp"
 #include "gpu/conv2d/verify.hpp"
 #include "gpu/device_buffer.hpp"
 #include "reference/conv2d/conv2d.hpp"
@@ -49,10 +48,8 @@ struct Operands {
 // Fills [memory, memory + bytes) with the contents of `data` again and again.
 void fill_with_copies(void* memory, std::size_t bytes, const DeviceBuffer& data) {
   for (std::size_t done = 0; done < bytes; done += data.bytes()) {
-    if (cudaMemcpy(static_cast<char*>(memory) + done, data.data(),
-                   std::min(data.bytes(), bytes - done), cudaMemcpyDeviceToDevice) != cudaSuccess) {
-      throw Error("the GPU failed to copy from its memory to its memory");
-    }
+    check(cudaMemcpy(static_cast<char*>(memory) + done, data.data(),
+                     std::min(data.bytes(), bytes - done), cudaMemcpyDeviceToDevice));
   }
 }
 

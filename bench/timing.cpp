@@ -1,13 +1,12 @@
 #include "bench/timing.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "bench/rate_kernels.hpp"
+#include "gpu/check.hpp"
 #include "gpu/device_buffer.hpp"
 #include "reference/core/error.hpp"
 
@@ -16,19 +15,12 @@ namespace {
 
 constexpr std::size_t kCachesToDisplace = 8;
 
-void require(cudaError_t status, const char* doing) {
-  if (status != cudaSuccess) {
-    throw Error(std::string("the GPU failed ") + doing + ": " + cudaGetErrorString(status));
-  }
-}
-
 std::size_t filler_bytes() {
   const char* why = "";
   if (!gpu_available(&why)) throw Error(std::string("there is no GPU to measure on: ") + why);
   int device = 0, cache_bytes = 0;
-  require(cudaGetDevice(&device), "to say which it is");
-  require(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device),
-          "to say how large its L2 is");
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device));
   return kCachesToDisplace * static_cast<std::size_t>(cache_bytes) / 256 * 256;
 }
 
@@ -54,8 +46,8 @@ struct ColdTimer::State {
 
   State() {
     filler.poison(1);
-    require(cudaEventCreate(&start), "to create an event");
-    require(cudaEventCreate(&stop), "to create an event");
+    check(cudaEventCreate(&start));
+    check(cudaEventCreate(&stop));
   }
   ~State() {
     cudaEventDestroy(start);
@@ -66,13 +58,13 @@ struct ColdTimer::State {
     // Reading leaves clean lines behind: the timed part does not have to write anything back.
     build_gpu::launch_read(filler.data(), filler.bytes(), static_cast<float*>(filler.data()),
                            nullptr);
-    require(cudaEventRecord(start, nullptr), "to record an event");
+    check(cudaEventRecord(start, nullptr));
     work(nullptr);
-    require(cudaEventRecord(stop, nullptr), "to record an event");
-    require(cudaEventSynchronize(stop), "in the work being timed");
-    require(cudaGetLastError(), "in the work being timed");
+    check(cudaEventRecord(stop, nullptr));
+    check(cudaEventSynchronize(stop));
+    check(cudaGetLastError());
     float ms = 0;
-    require(cudaEventElapsedTime(&ms, start, stop), "to read its clock");
+    check(cudaEventElapsedTime(&ms, start, stop));
     return ms;
   }
 };

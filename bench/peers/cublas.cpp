@@ -1,11 +1,11 @@
 #include "bench/peers/cublas.hpp"
 
 #include <cublas_v2.h>
-#include <cuda_runtime_api.h>
 
 #include <cmath>
 #include <random>
 
+#include "gpu/check.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/layout.hpp"
 #include "reference/core/numerics.hpp"
@@ -74,10 +74,7 @@ void launch_product(const Conv2dForward::Args& args, Workspace workspace, Stream
 template <typename T>
 std::vector<T> downloaded(const T* from, std::int64_t count) {
   std::vector<T> host(static_cast<std::size_t>(count));
-  if (cudaMemcpy(host.data(), from, host.size() * sizeof(T), cudaMemcpyDeviceToHost) !=
-      cudaSuccess) {
-    throw Error("the GPU failed to copy from its memory to the host");
-  }
+  check(cudaMemcpy(host.data(), from, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
   return host;
 }
 
