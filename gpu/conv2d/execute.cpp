@@ -69,7 +69,7 @@ const Conv2dStage& stage_at(int index, Build build) {
   if (index < 0 || index >= count) {
     throw Error("the number of the stage", index, "lie in [0, " + std::to_string(count) + ")");
   }
-  if (stages.empty()) throw Error("this program was built without a GPU compilation of the stages");
+  if (stages.empty()) throw Error("there is no GPU to run on: this program was built without CUDA");
   return *stages[index];
 }
 
