@@ -95,6 +95,7 @@ const Mutant kMutants[] = {
      "n1c3h5w5_k2r3s3_x1  # no such field\n"},
     {"problem_files_parse", "tests/problems/small.txt", "",
      "n1c3h2w2_k2r3s3  # filter too large\n"},
+    {"problem_files_parse", "tests/problems/small.txt", "  # small", ""},
     {"includes_point_down", "reference/core/a.hpp", "", "#include \"gpu/cuda.hpp\"\n"},
     {"includes_point_down", "reference/core/a.hpp", "",
      "#include \"reference/conv2d/conv2d.hpp\"\n"},

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <sstream>
 
-#include "reference/conv2d/problem.hpp"
 #include "reference/core/error.hpp"
+#include "tests/support/problem_list.hpp"
 
 namespace sevenloops::testing {
 namespace {
@@ -90,14 +91,11 @@ Violations problem_files_parse(const Tree& tree) {
   Violations found;
   for (const auto& [path, text] : tree) {
     if (!path.starts_with("tests/problems/") || !path.ends_with(".txt")) continue;
-    for (std::string_view line : lines_of(text)) {
-      const std::string_view problem = line.substr(0, line.find_first_of(" #"));
-      if (problem.empty()) continue;
-      try {
-        parse_conv2d(problem);
-      } catch (const Error& error) {
-        found.push_back(place(path, text, line.data() - text.data()) + error.what());
-      }
+    try {
+      std::istringstream in(text);
+      read_problems(in, path);
+    } catch (const Error& error) {
+      found.push_back(error.what());
     }
   }
   return found;
