@@ -40,21 +40,26 @@ __global__ void coalesced(Conv2dProblem prob, ThreadStrides apart, TensorView<co
   const std::int64_t q = thread / apart.q % y.extent(3);
   // [which output]
 
-  // Sum over the taps c, r, s. Those in the padding contribute nothing.
+  // Where does tap r, s = 0, 0 read x, and in what steps go the others? Backwards when rotated.
   const bool rotated = prob.mode == ConvMode::convolution;
-  const std::int64_t C = prob.channels_per_group(), R = prob.R, S = prob.S;
-  const std::int64_t c_first = k / prob.filters_per_group() * C;
+  const int R = prob.R, step_h = rotated ? -prob.dilation_h : prob.dilation_h;
+  const int S = prob.S, step_w = rotated ? -prob.dilation_w : prob.dilation_w;
+  const int h0 = p * prob.stride_h - prob.pad_top + (rotated ? R - 1 : 0) * prob.dilation_h;
+  const int v0 = q * prob.stride_w - prob.pad_left + (rotated ? S - 1 : 0) * prob.dilation_w;
+
+  // Sum over the taps c, r, s. Those in the padding contribute nothing.
+  const std::int64_t C = prob.channels_per_group(), c_first = k / prob.filters_per_group() * C;
   T sum = 0;
   for (std::int64_t c = 0; c < C; ++c) {
-    for (std::int64_t r = 0; r < R; ++r) {
-      const std::int64_t h =
-          p * prob.stride_h + (rotated ? R - 1 - r : r) * prob.dilation_h - prob.pad_top;
-      for (std::int64_t s = 0; s < S; ++s) {
-        const std::int64_t v =
-            q * prob.stride_w + (rotated ? S - 1 - s : s) * prob.dilation_w - prob.pad_left;
-        if (0 <= h && h < prob.H && 0 <= v && v < prob.W) {
-          sum = fma(x(n, c_first + c, h, v), w(k, c, r, s), sum);
-        }
+    for (int r = 0; r < R; ++r) {
+      const int h = h0 + r * step_h;
+      if (h < 0 || h >= prob.H) continue;
+      const T* x_row = &x(n, c_first + c, h, 0);
+      const T* w_row = &w(k, c, r, 0);
+      for (int s = 0; s < S; ++s) {
+        const int v = v0 + s * step_w;
+        if (v < 0 || v >= prob.W) continue;
+        sum = fma(x_row[v * x.stride(3)], w_row[s * w.stride(3)], sum);
       }
     }
   }
@@ -81,9 +86,7 @@ ThreadStrides in_memory_order(const AnyView& y) {
 // [host side]
 std::int64_t blocks(const Conv2dForward::Args& args) { return ceil_div(args.y.size(), kThreads); }
 
-Support supports(const Conv2dForward::Args& args) {
-  return supports_fp32_fp64(args.prob, blocks(args));
-}
+Support supports(const Conv2dForward::Args& args) { return within_limits(args.prob, blocks(args)); }
 
 std::size_t workspace_bytes(const Conv2dForward::Args&) { return 0; }
 

@@ -40,9 +40,10 @@ struct Conv2dForward {
   };
 };
 
-/// What stages for fp32 and fp64 that accumulate in the type of the data can say first: no to other
-/// types, and to more than 2^31 - 1 `blocks`, the largest grid.
-Support supports_fp32_fp64(const Conv2dProblem& prob, std::int64_t blocks);
+/// What the plain stages say first. No to data other than fp32 and fp64, to sums in another type
+/// than the data's, to padded extents and strides that 32-bit positions in a plane cannot count,
+/// and to more than 2^31 - 1 `blocks`, the largest grid.
+Support within_limits(const Conv2dProblem& prob, std::int64_t blocks);
 
 /// The least number of parts of `part` elements that hold `count`.
 constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t part) {

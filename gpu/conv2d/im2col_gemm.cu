@@ -32,7 +32,7 @@ constexpr int kTileJ = 64;         // columns of a block
 constexpr int kTileRows = 16;      // rows c, r, s of both operands in shared memory at a time
 constexpr int kLanes = 16;         // threads along either side of a tile
 constexpr int kSide = 4;           // outputs of a thread along either side, kLanes apart
-constexpr std::int64_t kWorkspaceBytes = 256 << 20;  // columns beyond are lowered in turns
+constexpr std::int64_t kWorkspaceBytes = 512 << 20;  // columns beyond are lowered in turns
 
 // The padding of a row of w_tile spreads a warp's stores, kTileRows rows of 2 filters, over all
 // banks.
@@ -172,7 +172,7 @@ Support supports(const Conv2dForward::Args& args) {
     return Support::no("C*R*S or K is " + std::to_string(largest) +
                        ", but rows of the matrices are counted in 32 bits");
   }
-  return supports_fp32_fp64(args.prob, multiply_blocks(args.prob, columns_a_turn(args)));
+  return within_limits(args.prob, multiply_blocks(args.prob, columns_a_turn(args)));
 }
 
 template <typename T>

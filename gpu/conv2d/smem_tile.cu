@@ -13,7 +13,6 @@
 // Source     Kirk and Hwu, Programming Massively Parallel Processors, chapter "Convolution".
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "gpu/conv2d/conv2d_forward.hpp"
@@ -185,16 +184,7 @@ std::int64_t blocks(const Conv2dForward::Args& args) {
          ceil_div(args.y.extents[2], kTileP) * ceil_div(args.y.extents[3], kTileQ);
 }
 
-Support supports(const Conv2dForward::Args& args) {
-  const Conv2dProblem& prob = args.prob;
-  const std::int64_t largest = std::max({prob.H + prob.pad_top + prob.pad_bottom, prob.stride_h,
-                                         prob.W + prob.pad_left + prob.pad_right, prob.stride_w});
-  if (largest > std::numeric_limits<std::int32_t>::max()) {
-    return Support::no("a padded extent or stride is " + std::to_string(largest) +
-                       ", but tiles are indexed in 32 bits");
-  }
-  return supports_fp32_fp64(prob, blocks(args));
-}
+Support supports(const Conv2dForward::Args& args) { return within_limits(args.prob, blocks(args)); }
 
 std::size_t workspace_bytes(const Conv2dForward::Args&) { return 0; }
 

@@ -1,5 +1,6 @@
 #include "gpu/conv2d/stages.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace sevenloops {
@@ -41,7 +42,8 @@ std::span<const Conv2dStage* const> conv2d_stages(Build build) {
 #endif
 }
 
-Support supports_fp32_fp64(const Conv2dProblem& prob, std::int64_t blocks) {
+Support within_limits(const Conv2dProblem& prob, std::int64_t blocks) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   if (prob.dtype != Dtype::f32 && prob.dtype != Dtype::f64) {
     return Support::no("the data are " + std::string(name_of(prob.dtype)) +
                        ", but must be f32 or f64");
@@ -51,9 +53,15 @@ Support supports_fp32_fp64(const Conv2dProblem& prob, std::int64_t blocks) {
                        ", but is formed in the type of the data, " +
                        std::string(name_of(prob.dtype)));
   }
-  if (blocks > std::numeric_limits<std::int32_t>::max()) {
+  const std::int64_t longest = std::max({prob.H + prob.pad_top + prob.pad_bottom, prob.stride_h,
+                                         prob.W + prob.pad_left + prob.pad_right, prob.stride_w});
+  if (longest > kLargest) {
+    return Support::no("a padded extent or stride is " + std::to_string(longest) +
+                       ", but positions are counted in 32 bits");
+  }
+  if (blocks > kLargest) {
     return Support::no("it needs " + std::to_string(blocks) +
-                       " blocks of threads, but a grid holds at most 2147483647");
+                       " blocks of threads, but a grid holds at most " + std::to_string(kLargest));
   }
   return {};
 }
