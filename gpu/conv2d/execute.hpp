@@ -15,7 +15,7 @@ struct ExecuteOptions {
   /// Emulator: also run the traced compilation, for faults and counters. Traced runs first; after a
   /// fault the plain compilation is not run (it would be what a GPU does: anything).
   bool trace = false;
-  simt::Options emulator;
+  simt::Options emulator = {};
   unsigned char poison = 0xFF;       ///< what y (beta = 0) and its stride gaps hold before
   std::uint64_t workspace_seed = 1;  ///< the workspace's random contents
   std::int64_t base_offset = 0;      ///< elements by which every operand is shifted off alignment
