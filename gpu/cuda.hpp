@@ -7,6 +7,7 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #define SEVENLOOPS_BUILD build_gpu
+#define SEVENLOOPS_ON_GPU
 #elif defined(SEVENLOOPS_TRACED)
 #define SEVENLOOPS_BUILD build_traced
 #include "gpu/simt/device.hpp"

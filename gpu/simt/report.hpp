@@ -34,12 +34,12 @@ struct SharedTraffic {
 struct Counters {
   GlobalTraffic global_load, global_store;
   SharedTraffic shared_load, shared_store;
-  std::uint64_t atomics = 0;         ///< warp-level atomic requests (global and shared)
-  std::uint64_t barriers = 0;        ///< block-wide barriers passed, per block
-  std::uint64_t collectives = 0;     ///< warp-level shuffles, votes, warp barriers
-  std::uint64_t flops = 0;           ///< 2 per counted fma, per lane
-  std::uint64_t warp_blocks = 0;     ///< basic blocks entered by warps
-  std::uint64_t lane_blocks = 0;     ///< the same counted by lane; / (32 * warp_blocks) = converged
+  std::uint64_t atomics = 0;      ///< warp-level atomic requests (global and shared)
+  std::uint64_t barriers = 0;     ///< block-wide barriers passed, per block
+  std::uint64_t collectives = 0;  ///< warp-level shuffles, votes, warp barriers
+  std::uint64_t flops = 0;        ///< 2 per counted fma, per lane
+  std::uint64_t warp_blocks = 0;  ///< basic blocks entered by warps
+  std::uint64_t lane_blocks = 0;  ///< the same counted by lane; / (32 * warp_blocks) = converged
   bool operator==(const Counters&) const = default;
 };
 
@@ -80,9 +80,9 @@ struct Fault {
   std::string kernel;
   std::vector<std::string> lines;  ///< "broken.cu:17", the accesses involved
   Triple block{};
-  std::vector<Triple> threads;     ///< those involved, in the block
-  std::string array;               ///< the shared array or allocation, where there is one
-  std::string message;             ///< the whole story in one sentence
+  std::vector<Triple> threads;  ///< those involved, in the block
+  std::string array;            ///< the shared array or allocation, where there is one
+  std::string message;          ///< the whole story in one sentence
   std::uint64_t count = 1;
 };
 
@@ -91,6 +91,8 @@ struct Report {
   std::vector<Fault> faults;
 };
 
+/// Counters added up.
+Counters& operator+=(Counters& to, const Counters& from);
 /// Counters added up over launches.
 Counters total(const Report& report);
 
