@@ -194,6 +194,23 @@ TEST_P(FaultTest, NextLaunchIsUnharmed) {
 INSTANTIATE_TEST_SUITE_P(All, FaultTest, testing::ValuesIn(fault_cases(kTraced, kFamilies)),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Plain launches check little, but what cannot be carried out is an Error, and no hang.
+TEST(PlainLaunches, RefuseTheImpossible) {
+  const std::set refused = {simt::FaultKind::impossible_launch, simt::FaultKind::absent_lanes,
+                            simt::FaultKind::index_out_of_range};
+  for (const FaultCase& test : fault_cases(kPlain, kFamilies)) {
+    if (!refused.contains(test.kind)) continue;
+    SCOPED_TRACE(test.name);
+    const std::vector<float> expected = test.run(false);
+    for (const Options& options : all_orders_and_workers()) {
+      SCOPED_TRACE(text(options));
+      Session session(options);
+      EXPECT_THROW(test.run(true), Error);
+      EXPECT_EQ(test.run(false), expected);
+    }
+  }
+}
+
 class CorrectTest : public testing::TestWithParam<int> {};
 
 TEST_P(CorrectTest, IsRightAndSilent) {
