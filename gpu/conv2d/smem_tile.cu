@@ -5,9 +5,9 @@
 //            taps. A block loads both once for a tile of kTileK x kTileP x kTileQ outputs.
 // Change     Against `coalesced` the sums read shared memory; a thread forms kFilters sums, so that
 //            an element of x, once in a register, serves kFilters multiplications.
-// Buys       Of x a tile reads its window instead of kTileK*R*S elements an output, of the filters
-//            one tap an element instead of one for each of kTileP*kTileQ outputs. Shared loads are
-//            (1 + kFilters) / kFilters an fma; those of w have one address a warp.
+// Buys       A tile reads its window of x once instead of R*S elements for each output of each
+//            filter, and a filter's tap once instead of for each of kTileP*kTileQ outputs. What is
+//            left is (1 + kFilters) / kFilters shared loads an fma, those of w alike in a warp.
 // Shared     at most kSharedBytes. What does not fit is done in chunks: of channels, else of filter
 //            rows, else of single taps, always in the order c, r, s. Registers: kFilters sums.
 // Source     Kirk and Hwu, Programming Massively Parallel Processors, chapter "Convolution".
