@@ -9,12 +9,11 @@
 //            reading an x made up to R*S times larger. Few filters a group leave tiles empty.
 // Shared     2 tiles of kTileRows rows. Registers: kSide*kSide sums and 2 kSide factors.
 // Numerics   The order is c, r, s. A tap in the padding is fma(w, 0, sum): it changes nothing but
-//            a sum of -0 (it takes an underflow to get one) and where w holds infinity or NaN.
+//            a sum of -0 (it takes an underflow to get one) and where w holds an infinity or NaN.
 // Source     Chellapilla, Puri, Simard: High Performance Convolutional Neural Networks for Document
 //            Processing (2006); explicit GEMM of the cuDNN paper, arXiv 1410.0759, section 3.
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "gpu/conv2d/conv2d_forward.hpp"
@@ -62,16 +61,19 @@ __global__ void lower(Conv2dProblem prob, Columns columns, TensorView<const T> x
   const std::int64_t c_first = std::int64_t{blockIdx.x / j_blocks} * kLowerChannels;
   const std::int64_t c_end = std::min(c_first + kLowerChannels, prob.C);
 
-  // Write the taps from top to bottom. Those in the padding are zero.
+  // Where does tap r, s = 0, 0 read x, and in what steps go the others? Backwards when rotated.
   const bool rotated = prob.mode == ConvMode::convolution;
-  T* out = workspace + c_first * prob.R * prob.S * columns.pitch + j;
+  const int R = prob.R, step_h = rotated ? -prob.dilation_h : prob.dilation_h;
+  const int S = prob.S, step_w = rotated ? -prob.dilation_w : prob.dilation_w;
+  const int h0 = p * prob.stride_h - prob.pad_top + (rotated ? R - 1 : 0) * prob.dilation_h;
+  const int v0 = q * prob.stride_w - prob.pad_left + (rotated ? S - 1 : 0) * prob.dilation_w;
+
+  // Write the taps of the channels, one below the other. Those in the padding are zero.
+  T* out = workspace + c_first * R * S * columns.pitch + j;
   for (std::int64_t c = c_first; c < c_end; ++c) {
-    for (std::int64_t r = 0; r < prob.R; ++r) {
-      const std::int64_t h =
-          p * prob.stride_h + (rotated ? prob.R - 1 - r : r) * prob.dilation_h - prob.pad_top;
-      for (std::int64_t s = 0; s < prob.S; ++s) {
-        const std::int64_t v =
-            q * prob.stride_w + (rotated ? prob.S - 1 - s : s) * prob.dilation_w - prob.pad_left;
+    for (int r = 0; r < R; ++r) {
+      for (int s = 0; s < S; ++s) {
+        const int h = h0 + r * step_h, v = v0 + s * step_w;
         T value = 0;
         if (0 <= h && h < prob.H && 0 <= v && v < prob.W) value = x(n, c, h, v);
         *out = value;
@@ -167,10 +169,11 @@ std::int64_t multiply_blocks(const Conv2dProblem& prob, std::int64_t columns) {
 }
 
 Support supports(const Conv2dForward::Args& args) {
-  const std::int64_t largest = std::max(row_count(args.prob), args.prob.K);
-  if (largest > std::numeric_limits<std::int32_t>::max()) {
-    return Support::no("C*R*S or K is " + std::to_string(largest) +
-                       ", but rows of the matrices are counted in 32 bits");
+  // 32-bit indices, with room for the tile that hangs over the end.
+  constexpr std::int64_t kLargest = 1 << 30;
+  if (row_count(args.prob) > kLargest || args.prob.K > kLargest) {
+    return Support::no("C*R*S is " + std::to_string(row_count(args.prob)) + " and K " +
+                       std::to_string(args.prob.K) + ", but the matrices have at most 2^30 rows");
   }
   return within_limits(args.prob, multiply_blocks(args.prob, columns_a_turn(args)));
 }
