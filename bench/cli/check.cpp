@@ -17,7 +17,7 @@ constexpr const char* kStandardProblem = "n2c6h13w11_k8r3s2_p1x2x0x1_u2x1_d1x2_g
 constexpr const char* kExamples = R"(Examples:
   sevenloops check conv2d
   sevenloops check conv2d --stage direct --problem n2c3h7w9_k4r3s3_p1_u2
-  sevenloops check conv2d --stage direct --layer R7 --layout nhwc --only integers
+  sevenloops check conv2d --stage direct --layer R7 --layout nhwc --only exact
 Exit code 1 when a check fails.)";
 
 struct CheckOptions {
@@ -35,7 +35,7 @@ class Checks {
   }
 
   CheckResult run(const std::string& name) const {
-    if (name == "integers") return result_of(name, on(DataKind::exact, traced_));
+    if (name == "exact") return result_of(name, on(DataKind::exact, traced_));
     if (name == "scaled") return result_of(name, on(DataKind::exact, plain_, 2, -1));
     if (name == "real") return result_of(name, on(DataKind::real, traced_));
     if (name == "adversarial") return result_of(name, on(DataKind::adversarial, plain_));
@@ -46,11 +46,11 @@ class Checks {
   }
 
   static std::vector<std::string> names() {
-    return {"integers", "scaled", "real", "adversarial", "layouts", "offset", "memory", "orders"};
+    return {"exact", "scaled", "real", "adversarial", "layouts", "offset", "memory", "orders"};
   }
 
   static std::string meaning(const std::string& name) {
-    if (name == "integers") return "integers, bit for bit; accesses, races, barriers";
+    if (name == "exact") return "integers, bit for bit; accesses, races, barriers";
     if (name == "scaled") return "integers with alpha 2 and beta -1, bit for bit";
     if (name == "real") return "real data, error under the derived bound";
     if (name == "adversarial") return "NaN, infinities, subnormals, signed zeros";
@@ -163,7 +163,7 @@ int check_stage(const Subject& subject, int index, const std::vector<std::string
   table.print(std::cout);
   for (const CheckResult& result : failed) {
     std::cout << inked("  " + result.name + ": ", Ink::bad) << result.detail
-              << "\n  repeat: " << repeat_line(subject, stage.name, result.name) << '\n';
+              << "\n  repeat: " << repeat_command(subject, stage.name, result.name) << '\n';
   }
   return static_cast<int>(failed.size());
 }
@@ -211,8 +211,8 @@ CheckResult result_of(const std::string& name, const Verdict& verdict) {
   return {name, true, detail};
 }
 
-std::string repeat_line(const Subject& subject, const std::string& stage,
-                        const std::string& check) {
+std::string repeat_command(const Subject& subject, const std::string& stage,
+                           const std::string& check) {
   std::string line = "sevenloops check conv2d --stage " + stage + " --problem " +
                      print(subject.prob) + " --batch " + std::to_string(subject.prob.N);
   if (subject.layout != Layout::nchw) line += " --layout " + std::string(name_of(subject.layout));
@@ -229,7 +229,7 @@ void add_check(CLI::App& app, Action& action) {
   std::string names;
   for (const std::string& name : Checks<float>::names())
     names += (names.empty() ? "" : ", ") + name;
-  command->add_option("--only", options->only, "one check alone: " + names);
+  command->add_option("--only,--data", options->only, "one check alone: " + names);
   command->callback([options, &action] { action = [options] { return check(*options); }; });
 }
 

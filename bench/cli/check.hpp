@@ -10,7 +10,7 @@ namespace sevenloops {
 
 /// How one kind of check went.
 struct CheckResult {
-  std::string name;  ///< "integers", what --only takes
+  std::string name;  ///< "exact", what --only takes
   bool pass = false;
   std::string detail;  ///< what was found right, or the sentence that says what is wrong
 };
@@ -19,6 +19,7 @@ struct CheckResult {
 CheckResult result_of(const std::string& name, const Verdict& verdict);
 
 /// The command that repeats one check alone.
-std::string repeat_line(const Subject& subject, const std::string& stage, const std::string& check);
+std::string repeat_command(const Subject& subject, const std::string& stage,
+                           const std::string& check);
 
 }  // namespace sevenloops

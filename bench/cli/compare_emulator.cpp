@@ -32,37 +32,48 @@ std::uint64_t sample_blocks(const CompareOptions& options, const Subject& subjec
   return direct_flops(subject.prob) > kTraceFlops ? kSampledBlocks : 0;
 }
 
+// Runs every stage on the judge's operands and leaves the verdicts in the rows.
 template <typename T>
-Row examined(int index, const Subject& subject, const Conv2dOperands<T>* own, std::uint64_t sampled,
-             Progress& progress) {
-  Row row{index, "", {}, {}, {}};
-  const std::string name = row.name();
-  const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
-  const Support support = stage.supports(shapes_of(subject.prob, subject.layout));
-  if (!support) {
-    row.refused = "does not support this problem: " + support.reason;
-    return row;
+void verify_all(std::vector<Row>& rows, const Judge<T>& judge, const ExecuteOptions& options,
+                Verdict Row::*verdict, const std::string& what, Progress& progress) {
+  for (Row& row : rows) {
+    if (!row.refused.empty()) continue;
+    progress.begin(std::string(row.name()) + ": " + what);
+    row.*verdict = verify(row.index, judge, options);
   }
+}
+
+template <typename T>
+std::vector<Row> examined(const Subject& subject, const Conv2dOperands<T>* own,
+                          std::uint64_t sampled) {
+  std::vector<Row> rows;
+  for (const int index : subject.stages) {
+    Row& row = rows.emplace_back(Row{index, "", {}, {}, {}});
+    const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
+    const Support support = stage.supports(shapes_of(subject.prob, subject.layout));
+    if (!support) row.refused = "does not support this problem: " + support.reason;
+    row.exact.pass = own != nullptr;  // not asked for
+  }
+  Progress progress((static_cast<int>(rows.size()) + 1) * (own != nullptr ? 1 : 2));
   ExecuteOptions options;
+  const auto operands = [&](DataKind kind) {
+    return make_operands<T>(subject.prob, subject.layout, kind, subject.seed);
+  };
   if (own == nullptr) {
-    progress.begin(name + ": integers, bit for bit");
-    row.exact =
-        verify(index, make_operands<T>(subject.prob, subject.layout, DataKind::exact, subject.seed),
-               DataKind::exact, options);
-  } else {
-    row.exact.pass = true;  // not asked for
+    progress.begin("the definition, on integers");
+    const Conv2dOperands<T> integers = operands(DataKind::exact);
+    const Judge<T> judge(integers, DataKind::exact);
+    verify_all(rows, judge, options, &Row::exact, "integers, bit for bit", progress);
   }
-  progress.begin(name + ": real data, checks and counters");
   options.trace = true;
   options.emulator.sample_blocks = sampled;
-  row.real =
-      own != nullptr
-          ? verify(index, *own, DataKind::real, options)
-          : verify(index,
-                   make_operands<T>(subject.prob, subject.layout, DataKind::real, subject.seed),
-                   DataKind::real, options);
-  row.figures = figures_of(row.real.report, row.real.workspace_bytes);
-  return row;
+  progress.begin("the definition, on real data");
+  const Conv2dOperands<T> reals = own == nullptr ? operands(DataKind::real) : *own;
+  // The user's data need not have random signs, which the alarm for real data takes for granted.
+  const Judge<T> judge(reals, own == nullptr ? DataKind::real : DataKind::adversarial);
+  verify_all(rows, judge, options, &Row::real, "checks and counters", progress);
+  for (Row& row : rows) row.figures = figures_of(row.real.report, row.real.workspace_bytes);
+  return rows;
 }
 
 Cell exact_cell(const Row& row, bool own) {
@@ -196,13 +207,7 @@ int compare_in_emulator(const CompareOptions& options, const Subject& subject,
               << " blocks of each launch: corners, edges, inside\n";
   }
   std::cout << std::endl;
-  std::vector<Row> rows;
-  {
-    Progress progress(static_cast<int>(subject.stages.size()) * (own != nullptr ? 1 : 2));
-    for (const int index : subject.stages) {
-      rows.push_back(examined(index, subject, own, sampled, progress));
-    }
-  }
+  const std::vector<Row> rows = examined(subject, own, sampled);
   print_table(rows, own != nullptr);
   std::cout << "\nWhat moved:\n";
   print_what_moved(rows);

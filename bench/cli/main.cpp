@@ -1,9 +1,10 @@
 // sevenloops: the command line. Exit codes: 0 all is well, 1 disagreement or faults, 2 bad input.
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <iostream>
 #include <new>
 
@@ -54,13 +55,16 @@ void require_known_commands(CLI::App& app, int argc, char** argv) {
   }
 }
 
-// Standard output may be a full disk; a reader who had enough (| head) is no error.
+// Has whoever read standard output gone, as "| head" does?
+bool reader_left() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+// Standard output may be a full disk; a reader who had enough is no error.
 int finish(int code) {
-  errno = 0;
   std::cout.flush();
-  if (!std::cout && errno != EPIPE) {
-    return refuse(std::string("standard output cannot be written: ") + std::strerror(errno));
-  }
+  if (!std::cout && !reader_left()) return refuse("standard output cannot be written");
   return code;
 }
 

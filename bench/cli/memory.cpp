@@ -53,7 +53,8 @@ void require_memory(double bytes, const std::string& what) {
   }
 }
 
-double verification_bytes(const Conv2dForward::Args& args, const std::vector<int>& stages) {
+double verification_bytes(const Conv2dForward::Args& args, const std::vector<int>& stages,
+                          Place place) {
   const double element = static_cast<double>(size_in_bytes(args.prob.dtype));
   // On the host and on the device with its marks, and in fp64.
   const double inputs =
@@ -62,6 +63,7 @@ double verification_bytes(const Conv2dForward::Args& args, const std::vector<int
   const double output = count(args.y.extents) * (4 * element + 3 * 8 + element);
   double workspace = 0;
   for (const int index : stages) {
+    if (place == Place::gpu) break;
     const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
     if (!stage.supports(args)) continue;
     workspace = std::max(workspace, static_cast<double>(stage.workspace_bytes(args)));

@@ -14,8 +14,9 @@ double available_bytes();
 /// Throws Error that names both sizes when `bytes` are more than available.
 void require_memory(double bytes, const std::string& what);
 
-/// Host memory that `execute` and `verify` take at most for `prob`: operands and their copies, the
-/// reference's results, and the largest workspace among `stages` (numbers in stages.def).
-double verification_bytes(const Conv2dForward::Args& args, const std::vector<int>& stages);
+/// Host memory that `execute` and `verify` take at most: operands and their copies, the reference's
+/// results, and in the emulator the largest workspace among `stages` (numbers in stages.def).
+double verification_bytes(const Conv2dForward::Args& args, const std::vector<int>& stages,
+                          Place place);
 
 }  // namespace sevenloops

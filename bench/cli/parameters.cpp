@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "bench/cli/nearest.hpp"
 #include "gpu/device_buffer.hpp"
 #include "reference/core/error.hpp"
 
@@ -100,7 +99,11 @@ std::size_t word_of(const std::string& option, const std::string& text,
                     const std::vector<std::string>& words) {
   const auto found = std::find(words.begin(), words.end(), text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  throw Error(unknown("value of " + option + " called", text, words));
+  std::string choices;
+  for (const std::string& word : words) {
+    choices += (choices.empty() ? "" : &word == &words.back() ? " or " : ", ") + word;
+  }
+  throw Error(option, "\"" + text + "\"", "be " + choices);
 }
 
 Layout layout_of(const std::string& text) {

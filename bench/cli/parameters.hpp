@@ -34,7 +34,7 @@ double number_of(const std::string& option, const std::string& text);
 /// An integer of at least `least`. Throws Error naming `option`.
 std::int64_t integer_of(const std::string& option, const std::string& text, std::int64_t least);
 
-/// One of the words, or an Error that suggests the nearest.
+/// The number of `text` among the words. Throws Error naming `option` and the choices.
 std::size_t word_of(const std::string& option, const std::string& text,
                     const std::vector<std::string>& words);
 

@@ -57,8 +57,9 @@ std::string times(double ratio) {
 std::string fraction_of_bound(double fraction) {
   if (std::isnan(fraction)) return "NaN";
   if (fraction == 0) return "0";
-  if (fraction < 0.005) return "<0.01";
-  return fraction < 9.995 ? fixed(fraction, 2) : quantity(fraction);
+  if (fraction < 0.0001) return "<0.0001";
+  if (fraction >= 9.995) return quantity(fraction);
+  return fixed(fraction, fraction < 0.00995 ? 4 : fraction < 0.0995 ? 3 : 2);
 }
 
 }  // namespace sevenloops

@@ -21,7 +21,7 @@ std::string percent(double fraction);
 /// "5.1x"; large ratios without digits after the point.
 std::string times(double ratio);
 
-/// The fraction of a bound that an error takes: "0.12", "<0.01", "0".
+/// The fraction of a bound that an error takes: "0.12", "0.0034", "0".
 std::string fraction_of_bound(double fraction);
 
 }  // namespace sevenloops

@@ -102,9 +102,10 @@ Tensor<T> forward(const RunOptions& options) {
                 "use --stage reference");
   } else {
     const std::vector<int> stages = stages_named({options.stage});
-    require_memory(verification_bytes(shapes_of(prob, Layout::nchw), stages), "this run");
     ExecuteOptions execute_options;
     execute_options.place = place_of(options.on);
+    require_memory(verification_bytes(shapes_of(prob, Layout::nchw), stages, execute_options.place),
+                   "this run");
     Execution<T> execution = execute(stages[0], operands, execute_options);
     if (!execution.violations.empty()) {
       throw std::runtime_error("the stage broke a rule: " + execution.violations[0]);

@@ -43,8 +43,9 @@ void require_stage_dtype(const Conv2dProblem& prob) {
 
 void require_memory_for(const Subject& subject) {
   require_stage_dtype(subject.prob);
-  require_memory(verification_bytes(shapes_of(subject.prob, subject.layout), subject.stages),
-                 "verifying " + print(subject.prob));
+  require_memory(
+      verification_bytes(shapes_of(subject.prob, subject.layout), subject.stages, subject.place),
+      "verifying " + print(subject.prob));
 }
 
 }  // namespace
