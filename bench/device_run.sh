@@ -48,8 +48,9 @@ run_build() {
   compgen -G '/usr/local/cuda*/lib*/libcudnn.so*' || compgen -G '/usr/lib/*/libcudnn.so*' ||
     cudnn=$(python3 -c 'import nvidia.cudnn as c; print(list(c.__path__)[0])' 2> /dev/null)
   [ -n "$cudnn" ] && options+=("-DCMAKE_PREFIX_PATH=$cudnn")
-  cmake -S . -B "$build" "${options[@]}" && cmake --build "$build" -j "$jobs" || return 1
   nvidia-smi
+  # What can be built is built: other phases may not need the rest.
+  cmake -S . -B "$build" "${options[@]}" && cmake --build "$build" -j "$jobs" -- -k 0
 }
 
 run_test() {
@@ -101,7 +102,7 @@ run_bench() {
     echo "$layer done after $((SECONDS - start)) s"
   done
   python3 -B bench/report.py --merge "$out/$name" "$logs"/bench/*.json || failed=1
-  cp "$out/$name" bench/results/ && echo "== table" &&
+  [ -f "$out/$name" ] && cp "$out/$name" bench/results/ && echo "== table" &&
     python3 -B -c 'import sys; sys.path.insert(0, "bench"); import report; print(report.results())'
   return $failed
 }
@@ -118,8 +119,14 @@ run_compare() {
 # The lines of a phase's log that say how it went.
 summary() {
   case $1 in
-    build) grep -E 'GPU:|cuDNN:|error:|FAILED|warning: ' "$logs/build.log" | sort | uniq -c | head -20 ;;
-    test) grep -E 'tests passed|Total Test time|\(Failed\)|\(Timeout\)|\(Not Run\)' "$logs/test.log" | tail -40 ;;
+    build)
+      grep -E 'GPU:|cuDNN:|rror:|FAILED|undefined reference' "$logs/build.log" | cut -c1-200 | head -30
+      tail -3 "$logs/build.log"
+      ;;
+    test)
+      grep -E 'tests passed|Total Test time|\((Failed|Timeout|Not Run|SEGFAULT|Subprocess)' "$logs/test.log" |
+        tail -60
+      ;;
     bench)
       grep -E 'ERROR|FAILED|NO TIME|done after|cut short' "$logs/bench.log" | cut -c1-160 | head -60
       sed -n '/^== table/,$p' "$logs/bench.log"
@@ -139,7 +146,6 @@ for phase in "$@"; do
   verdicts+=("$word $phase (exit $code, $((SECONDS - start)) s)")
   printf '== %s\n' "${verdicts[-1]}"
   summary "$phase"
-  [ "$word" = PASS ] || tail -15 "$logs/$phase.log"
   tar -C "$logs" -czf "$out/logs.tar.gz" .  # after every phase: a later one may not come to its end
 done
 printf '== summary, commit %s\n' "$commit"

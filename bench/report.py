@@ -216,7 +216,8 @@ def merge(out, files):
             runs.append(json.loads(pathlib.Path(path).read_text()))
         except (OSError, json.JSONDecodeError):
             cut_short.append(path)
-    pathlib.Path(out).write_text(json.dumps({"runs": runs}, indent=1) + "\n")
+    if runs:
+        pathlib.Path(out).write_text(json.dumps({"runs": runs}, indent=1) + "\n")
     for path in cut_short:
         print(f"{path}: cut short, left out")
     return 1 if cut_short else 0
