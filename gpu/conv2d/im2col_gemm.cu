@@ -38,6 +38,10 @@ constexpr std::int64_t kWorkspaceBytes = 512 << 20;  // columns beyond are lower
 template <typename T>
 constexpr int kPitch = kTileK + 8 / sizeof(T);
 
+// Blocks of the product at a time on a multiprocessor: registers are shared out accordingly.
+template <typename T>
+constexpr int kBlocksAtOnce = 16 / sizeof(T);
+
 static_assert(kLanes * kLanes == kThreads, "the threads form a square");
 static_assert(kSide * kLanes == kTileK && kSide * kLanes == kTileJ, "the threads cover a tile");
 static_assert(kTileRows == kLanes, "each thread loads one row of w for kSide filters");
@@ -84,8 +88,9 @@ __global__ void lower(Conv2dProblem prob, Columns columns, TensorView<const T> x
 }
 
 template <typename T>
-__global__ void multiply(Conv2dProblem prob, Columns columns, TensorView<const T> w,
-                         const T* workspace, TensorView<T> y, T alpha, T beta) {
+__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T>)
+    multiply(Conv2dProblem prob, Columns columns, TensorView<const T> w, const T* workspace,
+             TensorView<T> y, T alpha, T beta) {
   __shared__ T w_tile[kTileRows][kPitch<T>];  // w transposed: rows c, r, s x filters
   __shared__ T x_tile[kTileRows][kTileJ];     // rows c, r, s x columns
 
