@@ -162,6 +162,18 @@ class Regular : public Stages {};
 TEST_P(Regular, IsRight) { check(plain(), {{1, 0}}); }
 INSTANTIATE_TEST_SUITE_P(, Regular, ::testing::ValuesIn(cases_of("regular.txt")), test_name);
 
+// Many blocks of little work: one run on exact data.
+class Counts : public Stages {};
+TEST_P(Counts, IsRight) {
+  int ran = 0;
+  for (Place place : places()) {
+    ran += check_scaled<float>(GetParam(), Storage::nchw, DataKind::exact, 1, 0,
+                               {{{"memory held 0xFF", {.place = place}}}});
+  }
+  if (ran == 0) GTEST_SKIP() << "not supported";
+}
+INSTANTIATE_TEST_SUITE_P(, Counts, ::testing::ValuesIn(cases_of("counts.txt")), test_name);
+
 // Full-size problems, on a GPU only.
 class Large : public Stages {};
 TEST_P(Large, IsRight) {
@@ -195,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(, EachStage, ::testing::ValuesIn(all_stages()), stage_n
 TEST_P(EachStage, SupportsProblemsOrSaysWhyNot) {
   int asked = 0, ran = 0;
   std::set<std::string> reasons;
-  for (const char* file : {"smoke.txt", "regular.txt", "large.txt"}) {
+  for (const char* file : {"smoke.txt", "regular.txt", "counts.txt", "large.txt"}) {
     for (const ListedProblem& problem : listed_problems(file)) {
       Conv2dProblem prob = problem.prob;
       for (Dtype dtype : {Dtype::f32, Dtype::f64}) {

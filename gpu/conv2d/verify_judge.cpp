@@ -178,9 +178,9 @@ Agreement Judge<T>::judge_part(const Part& part, const Tensor<T>& y, Order order
       padding == Padding::multiplied &&
       std::find(non_finite_.begin(), non_finite_.end(), true) != non_finite_.end();
   Tensor<T> excused;
-  if (excusing) excused = y;
   const auto got = [&](TensorView<const T> expected) {
     if (!excusing) return box(y.view(), part.begin, value.extents);
+    excused = y;
     excuse_padding(part, excused, expected);
     return box(std::as_const(excused).view(), part.begin, value.extents);
   };
