@@ -300,7 +300,7 @@ TEST(CheckReport, SaysWhatIsWrongAndHowToRepeatIt) {
   subject.layout = Layout::nhwc;
   subject.seed = 7;
   EXPECT_EQ(repeat_command(subject, "stage", "exact"),
-            "sevenloops check conv2d --stage stage --problem n2c3h7w9_k4r3s3_p1 --batch 2 "
+            "sevenloops check conv2d --stage stage --problem n2c3h7w9_k4r3s3_p1 "
             "--layout nhwc --seed 7 --only exact");
 }
 

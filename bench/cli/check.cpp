@@ -213,8 +213,11 @@ CheckResult result_of(const std::string& name, const Verdict& verdict) {
 
 std::string repeat_command(const Subject& subject, const std::string& stage,
                            const std::string& check) {
-  std::string line = "sevenloops check conv2d --stage " + stage + " --problem " +
-                     print(subject.prob) + " --batch " + std::to_string(subject.prob.N);
+  std::string line =
+      "sevenloops check conv2d --stage " + stage + " --problem " + print(subject.prob);
+  if (subject.place == Place::emulator && affordable_batch(subject.prob) < subject.prob.N) {
+    line += " --batch " + std::to_string(subject.prob.N);
+  }
   if (subject.layout != Layout::nchw) line += " --layout " + std::string(name_of(subject.layout));
   if (subject.place == Place::gpu) line += " --on gpu";
   return line + " --seed " + std::to_string(subject.seed) + " --only " + check;

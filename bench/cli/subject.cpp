@@ -15,14 +15,6 @@ namespace {
 // What each stage may take in the emulator before the batch is reduced.
 constexpr double kEmulatorFlops = 4e8;
 
-// The largest batch that stays below the limit, at least one image.
-std::int64_t affordable_batch(const Conv2dProblem& prob) {
-  if (prob.N == 0) return 0;
-  const double image_flops = direct_flops(prob) / static_cast<double>(prob.N);
-  const double images = std::max(1.0, kEmulatorFlops / image_flops);
-  return images < static_cast<double>(prob.N) ? static_cast<std::int64_t>(images) : prob.N;
-}
-
 Subject with_choices(const SubjectOptions& options) {
   Subject subject;
   require_primitive(options.primitive);
@@ -64,6 +56,13 @@ void SubjectOptions::add_to(CLI::App& app, const std::string& stages_option) {
                  "images instead of the problem's N; in the emulator else as many as take seconds");
   app.add_option("--layout", layout, "memory order: nchw, nhwc or chwn")->capture_default_str();
   app.add_option("--seed", seed, "of the random data")->capture_default_str();
+}
+
+std::int64_t affordable_batch(const Conv2dProblem& prob) {
+  if (prob.N == 0) return 0;
+  const double image_flops = direct_flops(prob) / static_cast<double>(prob.N);
+  const double images = std::max(1.0, kEmulatorFlops / image_flops);
+  return images < static_cast<double>(prob.N) ? static_cast<std::int64_t>(images) : prob.N;
 }
 
 std::string Subject::description() const {

@@ -40,6 +40,9 @@ Subject subject_of(const SubjectOptions& options, const std::string& standard_la
 /// The same for the user's tensors, which are never made smaller.
 Subject subject_of(const SubjectOptions& options, const Conv2dProblem& prob);
 
+/// The largest batch of up to N images that the emulator runs in seconds, at least one (if N is).
+std::int64_t affordable_batch(const Conv2dProblem& prob);
+
 /// The primitives that `compare` and `check` know.
 void require_primitive(const std::string& name);
 
