@@ -119,8 +119,7 @@ std::vector<Place> places() {
 std::optional<Agreement> agreement_at_far_offsets(const Conv2dStage& stage) {
   const FarMemory x, w, y;
   if (!x.middle() || !w.middle() || !y.middle()) return std::nullopt;
-  const auto on =
-      make_operands<float>(parse_conv2d("n2c3h4w5_k2r3s3_p1"), Layout::nchw, DataKind::exact, 1);
+  const auto on = make_operands<float>(parse_conv2d(kFarProblem), Layout::nchw, DataKind::exact, 1);
   const Conv2dForward::Args args{on.prob, x.view(on.x), w.view(on.w), y.view(on.y0)};
   const auto copy = [](const Tensor<float>& from, const AnyView& to) {
     for_each_index(from.extents(), [&](auto n, auto c, auto h, auto v) {

@@ -63,10 +63,13 @@ template <typename T>
 /// All of the project's memory places: the emulator, and the GPU where there is one.
 std::vector<Place> places();
 
-/// Runs the plain compilation of `stage` on operands whose second image and second filter lie
-/// beyond 2^31 elements. They are in address space that takes no memory, with as much below it: an
-/// offset cut to 32 bits reads zeros instead of crashing. Empty where the system grants no such
-/// space.
+/// The problem of agreement_at_far_offsets().
+inline constexpr const char* kFarProblem = "n2c3h4w5_k2r3s3_p1";
+
+/// Runs the plain compilation of `stage` on kFarProblem with operands whose second image and second
+/// filter lie beyond 2^31 elements. They are in address space that takes no memory, with as much
+/// below it: an offset cut to 32 bits reads zeros instead of crashing. Empty where the system
+/// grants no such space.
 std::optional<Agreement> agreement_at_far_offsets(const Conv2dStage& stage);
 
 }  // namespace sevenloops::testing
