@@ -21,11 +21,7 @@ template <typename T>
 __device__ __forceinline__ void async_copy(T* to, const T* from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "4, 8 or 16 bytes");
 #if !defined(SEVENLOOPS_ON_GPU)
-#ifdef SEVENLOOPS_TRACED
-  simt::async_copy(to, from, sizeof(T), true);
-#else
-  simt::async_copy(to, from, sizeof(T), false);
-#endif
+  simt::async_copy(to, from, sizeof(T));
 #elif __CUDA_ARCH__ >= 800
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
   if constexpr (sizeof(T) == 16) {

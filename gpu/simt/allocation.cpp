@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 
+#include "gpu/simt/bits.hpp"
 #include "gpu/simt/emulator.hpp"
 #include "reference/core/error.hpp"
 
@@ -74,28 +75,13 @@ void release(const Allocation& allocation) {
   unmap(allocation.writers, allocation.writers_bytes);
 }
 
-// Sets or clears the bits of bytes [first, first + count).
-void set_bits(std::uint64_t* bits, std::size_t first, std::size_t count, bool value) {
-  while (count > 0) {
-    const std::size_t bit = first % 64, part = std::min(count, 64 - bit);
-    const std::uint64_t mask = (part == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << part) - 1)
-                               << bit;
-    if (value) {
-      bits[first / 64] |= mask;
-    } else {
-      bits[first / 64] &= ~mask;
-    }
-    first += part;
-    count -= part;
-  }
-}
-
 void mark(const void* memory, std::size_t bytes, bool initialized) {
   const std::lock_guard lock(registry().mutex);
   Allocation* allocation = find(memory);
   if (allocation == nullptr) return;
   const std::size_t first = reinterpret_cast<std::uintptr_t>(memory) - allocation->base;
-  set_bits(allocation->initialized, first, std::min(bytes, allocation->bytes - first), initialized);
+  const std::size_t count = std::min(bytes, allocation->bytes - first);
+  (initialized ? set_bits : clear_bits)(allocation->initialized, first, count);
 }
 
 }  // namespace

@@ -11,9 +11,8 @@ namespace sevenloops::simt {
 
 /// Who wrote 4 bytes of global memory last, and with what instruction.
 struct GlobalWriter {
-  std::uint64_t tag;     ///< launch, block, bytes written, atomic or not; see global_memory.cpp
-  std::uint32_t pc;      ///< in the file
-  std::uint32_t thread;  ///< in the block
+  std::uint64_t tag;            ///< launch, block, bytes written, atomic or not
+  std::uint64_t pc_and_thread;  ///< both as in check_global.cpp
 };
 
 /// One allocation. It lies in the middle of a stretch of memory that belongs to nobody else, so

@@ -18,7 +18,7 @@ struct Options {
   int workers = 0;                  ///< OS threads; 0 = one per core
   std::uint64_t sample_blocks = 0;  ///< trace about so many blocks (corners, edges, inside); 0 =
                                     ///< all. The others are not run by traced launches.
-  bool poison_shared = true;  ///< fill shared memory with NaN bytes before each block
+  bool poison_shared = true;        ///< fill shared memory with NaN bytes before each block
 };
 
 /// Sets the options for launches made by this OS thread and collects their reports, until it ends.
@@ -36,7 +36,7 @@ class Session {
 
  private:
   struct State;
-  friend Options current_options();
+  friend struct SessionAccess;
   std::unique_ptr<State> state_;
 };
 

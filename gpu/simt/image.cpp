@@ -142,7 +142,7 @@ void Image::read_symbols(const std::vector<char>& file) {
 }
 
 const std::string* Image::mangled_name(const void* address) const {
-  const auto found = functions_.find(file_address(reinterpret_cast<std::uintptr_t>(address)));
+  const auto found = functions_.find(reinterpret_cast<std::uintptr_t>(address) - load_bias_);
   return found == functions_.end() ? nullptr : &found->second;
 }
 

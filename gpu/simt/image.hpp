@@ -24,8 +24,8 @@ class Image {
   static const Image& get();
 
   const std::string& path() const { return path_; }
-  /// Addresses in the file's own terms: what addr2line wants.
-  std::uintptr_t file_address(std::uintptr_t address) const { return address - load_bias_; }
+  /// What to subtract from an address to get the file's own terms, which addr2line wants.
+  std::uintptr_t load_address() const { return load_bias_; }
   /// Is this an address of the program's code or data?
   bool contains(std::uintptr_t address) const { return address - low_ < high_ - low_; }
 

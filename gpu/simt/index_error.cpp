@@ -11,18 +11,27 @@ namespace {
 
 IndexErrorHandler outside_of_kernels = nullptr;
 
+// Apart from handle(), which never returns: what is on its stack then is lost.
+void report(Lane& lane, int axis, std::int64_t index, std::int64_t extent, const void* caller) {
+  static const char* const names[] = {"N", "C", "H", "W"};
+  const std::string sentence = std::string("uses index ") + std::to_string(index) + " on axis " +
+                               names[axis] + ", but it must lie in [0, " + std::to_string(extent) +
+                               ")";
+  if (traced_lane != nullptr) {
+    Tracer& tracer = lane.worker->tracer();
+    tracer.report_index(lane, sentence, tracer.pc_of(caller));
+  } else {
+    lane.worker->launch().fail(block_index(), lane.index, sentence);
+  }
+}
+
 void handle(int axis, std::int64_t index, std::int64_t extent) {
   Lane* lane = current_lane;
   if (lane == nullptr) {
     outside_of_kernels(axis, index, extent);
     return;
   }
-  static const char* const names[] = {"N", "C", "H", "W"};
-  const std::string sentence = std::string("uses index ") + std::to_string(index) + " on axis " +
-                               names[axis] + ", but it must lie in [0, " + std::to_string(extent) +
-                               ")";
-  if (!lane->worker->launch().launch->traced) lane->worker->fail(*lane, sentence);
-  lane->worker->tracer().report_index(*lane, sentence, __builtin_return_address(0));
+  report(*lane, axis, index, extent, __builtin_return_address(0));
   lane->worker->stop(*lane);
 }
 

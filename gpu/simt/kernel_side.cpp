@@ -10,10 +10,9 @@
 namespace sevenloops::simt {
 namespace {
 
-// The instruction before the place where a call returns to, as an address in the file.
-std::uint32_t call_site(void* return_address) {
-  return static_cast<std::uint32_t>(
-      Image::get().file_address(reinterpret_cast<std::uintptr_t>(return_address)) - 1);
+// Where a call returns to, as an address in the file.
+std::uint32_t call_site(const Lane& lane, const void* return_address) {
+  return lane.worker->tracer().pc_of(return_address);
 }
 
 // Not memcpy(), which traced programs replace.
@@ -36,7 +35,7 @@ void* dynamic_shared_memory() noexcept { return current_lane->worker->dynamic_me
 BarrierVotes barrier(int predicate) {
   Lane& lane = *current_lane;
   lane.predicate = predicate;
-  lane.pc = call_site(__builtin_return_address(0));
+  lane.pc = call_site(lane, __builtin_return_address(0));
   lane.worker->wait(lane, LaneState::at_barrier);
   return lane.votes;
 }
@@ -47,12 +46,14 @@ std::uint64_t collective(Collective kind, unsigned mask, std::uint64_t value, un
   lane.mask = mask;
   lane.value = value;
   lane.source = source;
-  lane.pc = call_site(__builtin_return_address(0));
+  lane.pc = call_site(lane, __builtin_return_address(0));
   if ((mask >> lane.thread % 32 & 1) == 0) {
-    if (!lane.worker->launch().launch->traced) {
-      lane.worker->fail(lane, "calls a warp collective whose mask does not name it");
+    if (traced_lane != nullptr) {
+      lane.worker->tracer().report_absent_lanes(lane.thread / 32, {&lane});
+    } else {
+      lane.worker->launch().fail(block_index(), lane.index,
+                                 "calls a warp collective whose mask does not name it");
     }
-    lane.worker->tracer().report_absent_lanes(lane.thread / 32, {&lane});
     lane.worker->stop(lane);
   }
   lane.worker->wait(lane, LaneState::at_collective);
@@ -123,11 +124,19 @@ template unsigned atomic_compare_exchange(unsigned*, unsigned, unsigned);
 template unsigned long long atomic_compare_exchange(unsigned long long*, unsigned long long,
                                                     unsigned long long);
 
-void async_copy(void* shared, const void* global, std::size_t bytes, bool traced) {
+void async_copy(void* shared, const void* global, std::size_t bytes) {
   Lane& lane = *current_lane;
-  const std::uint32_t pc = call_site(__builtin_return_address(0));
-  if (traced) note_async_copy(shared, global, static_cast<std::uint32_t>(bytes), pc);
-  lane.copies.push_back({shared, global, static_cast<std::uint32_t>(bytes), pc, lane.copy_group});
+  const auto size = static_cast<std::uint32_t>(bytes);
+  if (traced_lane != nullptr) {
+    Tracer& tracer = lane.worker->tracer();
+    const std::uint32_t pc = call_site(lane, __builtin_return_address(0));
+    // Two records of one instruction must keep their order: the first seems to come earlier.
+    tracer.access(*traced_lane, reinterpret_cast<std::uintptr_t>(global), size, AccessKind::read,
+                  pc - 1);
+    tracer.access(*traced_lane, reinterpret_cast<std::uintptr_t>(shared), size,
+                  AccessKind::async_begin, pc);
+  }
+  lane.copies.push_back({shared, global, size, lane.copy_group});
 }
 
 void async_commit() { ++current_lane->copy_group; }
@@ -144,7 +153,11 @@ void async_wait(int groups_in_flight) {
       continue;
     }
     copy_now(copy);
-    if (traced_lane != nullptr) note_async_arrival(copy);
+    if (traced_lane != nullptr) {
+      lane.worker->tracer().access(*traced_lane, reinterpret_cast<std::uintptr_t>(copy.shared),
+                                   copy.bytes, AccessKind::async_arrival,
+                                   call_site(lane, __builtin_return_address(0)));
+    }
   }
   lane.copies.resize(kept);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // One thread of the block that a worker runs.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace sevenloops::simt {
 
 class Worker;
+
+// A block may ask for 227 KiB on some GPUs; beyond that no launch comes.
+inline constexpr std::size_t kMaxDynamicBytes = 256 * 1024;
 
 enum class LaneState : std::uint8_t {
   fresh,          ///< not begun
@@ -25,7 +29,7 @@ enum class LaneState : std::uint8_t {
 struct PendingCopy {
   void* shared;
   const void* global;
-  std::uint32_t bytes, pc, group;
+  std::uint32_t bytes, group;
 };
 
 struct Lane {
@@ -41,7 +45,7 @@ struct Lane {
   std::uint64_t value = 0, result = 0;
   int predicate = 0;
   BarrierVotes votes{};
-  std::uint32_t pc = 0;  ///< the call, in the file
+  std::uint32_t pc = 0;  ///< where the call returns to, in the file
 
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group = 0;

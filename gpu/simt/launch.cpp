@@ -7,7 +7,6 @@
 #include <set>
 #include <thread>
 
-#include "gpu/simt/faults.hpp"
 #include "gpu/simt/image.hpp"
 #include "gpu/simt/index_error.hpp"
 #include "gpu/simt/launch_state.hpp"

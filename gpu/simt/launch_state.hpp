@@ -3,13 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/simt/allocation.hpp"
 #include "gpu/simt/emulator.hpp"
+#include "gpu/simt/faults.hpp"
 #include "gpu/simt/runtime.hpp"
 
 namespace sevenloops::simt {
@@ -24,7 +25,9 @@ struct LaunchState {
   std::atomic<std::uint64_t> next = 0;   ///< the next to be taken
   std::vector<Allocation*> allocations;  ///< by address
 
-  std::mutex mutex;  ///< of what follows
+  std::mutex mutex;                                                    ///< of what follows
+  std::map<std::pair<std::uint32_t, std::string>, Counters> counters;  ///< by pc and array
+  FaultLog faults;
   std::string failure;
   std::atomic<bool> failed = false;
 

@@ -53,7 +53,7 @@ void note_atomic(const void* memory, std::size_t bytes);
 void note_fma();
 
 // Asynchronous copies: bytes arrive at the wait.
-void async_copy(void* shared, const void* global, std::size_t bytes, bool traced);
+void async_copy(void* shared, const void* global, std::size_t bytes);
 void async_commit();
 void async_wait(int groups_in_flight);
 

@@ -12,8 +12,8 @@ __thread Lane* current_lane = nullptr;
 
 namespace {
 
-// 227 KiB is the most a block can have on any GPU; the rest shows how far an overrun went.
-constexpr std::size_t kDynamicBytes = 256 * 1024, kDynamicMargin = 64 * 1024;
+// Around the dynamic shared memory, so that plain overruns hit nothing else.
+constexpr std::size_t kDynamicMargin = 64 * 1024;
 
 // What each fiber does: whatever lane it is resumed for, then the next.
 void run_lanes(Fiber&) {
@@ -29,7 +29,7 @@ void run_lanes(Fiber&) {
 
 Worker::Worker()
     : fibers_(run_lanes),
-      dynamic_storage_(new std::byte[kDynamicMargin + kDynamicBytes + kDynamicMargin]),
+      dynamic_storage_(new std::byte[kDynamicMargin + kMaxDynamicBytes + kDynamicMargin]),
       tracer_(std::make_unique<Tracer>(*this)) {
   // Aligned like the banks, so that equal offsets mean equal banks.
   const auto start = reinterpret_cast<std::uintptr_t>(dynamic_storage_.get()) + kDynamicMargin;
@@ -138,6 +138,7 @@ void Worker::run_lane(Lane& lane) {
   fibers_.resume(*lane.fiber);
   current_lane = nullptr;
   traced_lane = nullptr;
+  if (launch_->launch->traced) tracer_->settle(lane);
   if (lane.state == LaneState::ended) fibers_.put_back(lane.fiber);
   if (lane.state == LaneState::stopped) fibers_.abandon(lane.fiber);
 }
@@ -150,11 +151,6 @@ void Worker::wait(Lane& lane, LaneState state) {
 void Worker::stop(Lane& lane) {
   wait(lane, LaneState::stopped);
   __builtin_unreachable();
-}
-
-void Worker::fail(Lane& lane, const std::string& sentence) {
-  launch_->fail(block_index_, lane.index, sentence);
-  stop(lane);
 }
 
 bool Worker::release_collectives(int number) {

@@ -31,13 +31,13 @@ class Worker {
   void wait(Lane& lane, LaneState state);
   /// Ends the lane for good, wherever its code stands.
   [[noreturn]] void stop(Lane& lane);
-  /// Ends the lane because of its own mistake, which fails the launch with `sentence`.
-  [[noreturn]] void fail(Lane& lane, const std::string& sentence);
 
-  const LaunchState& launch() const { return *launch_; }
+  LaunchState& launch() { return *launch_; }
   Tracer& tracer() { return *tracer_; }
   Index block_index() const { return block_index_; }
   std::byte* dynamic_memory() { return dynamic_memory_; }
+  /// The `__shared__` arrays of the kernel.
+  const std::vector<const SharedArray*>& shared_arrays() const { return shared_arrays_; }
   Lane* warp(int number) { return &lanes_[32 * number]; }
   int lanes_in_warp(int number) const { return std::min(32, threads_ - 32 * number); }
 
