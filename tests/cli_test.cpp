@@ -102,7 +102,7 @@ TEST_F(CommandLine, HelpShowsExamplesEverywhere) {
 }
 
 TEST_F(CommandLine, ComparesAllStagesInOneAlignedTable) {
-  const std::string problem = "n2c3h9w8_k5r3s2_p1";
+  const std::string problem = "n2c3h9w8_k5r3s2";
   const Outcome outcome =
       sevenloops({"compare", "conv2d", "--problem", problem, "--json", "all.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.out << outcome.error;

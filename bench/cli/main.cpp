@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <new>
 
@@ -42,17 +43,53 @@ std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
   return names;
 }
 
-// The parser would only say that a word was not expected; say what may have been meant.
-void require_known_commands(CLI::App& app, int argc, char** argv) {
+// "sevenloops run conv2d"
+std::string full_name(const CLI::App& command) {
+  const CLI::App* const parent = command.get_parent();
+  return parent == nullptr ? "sevenloops" : full_name(*parent) + " " + command.get_name();
+}
+
+// The command that the words begin with. The parser would only say that a word was not expected;
+// say what may have been meant.
+CLI::App& command_of(CLI::App& app, int argc, char** argv) {
   CLI::App* at = &app;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1;; ++i) {
     const std::vector<CLI::App*> commands = at->get_subcommands([](CLI::App*) { return true; });
-    if (commands.empty() || argv[i][0] == '-') return;
+    if (commands.empty() || (i < argc && argv[i][0] == '-')) return *at;
+    if (i == argc) {
+      std::string names;
+      for (const std::string& name : names_of(commands))
+        names += (names.empty() ? "" : ", ") + name;
+      throw Error("\"" + full_name(*at) + "\" needs one of these after it: " + names +
+                  " (--help shows examples)");
+    }
     const auto called_so = [&](const CLI::App* command) { return command->get_name() == argv[i]; };
     const auto found = std::find_if(commands.begin(), commands.end(), called_so);
     if (found == commands.end()) throw Error(unknown("command", argv[i], names_of(commands)));
     at = *found;
   }
+}
+
+// The parser's complaint as a sentence that helps.
+std::string sentence_of(const CLI::ParseError& error, const CLI::App& command, int argc,
+                        char** argv) {
+  const std::string help = "; \"" + full_name(command) + " --help\" shows examples";
+  std::string what = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (int i = 1; i < argc; ++i) {
+      const std::string word(argv[i], std::strcspn(argv[i], "="));
+      if (word.starts_with("--") && std::find(known.begin(), known.end(), word) == known.end()) {
+        return unknown("option", word, known);
+      }
+    }
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    what = what.substr(0, what.find(':')) + " must be given once, and with a value";
+  }
+  return what + help;
 }
 
 // Has whoever read standard output gone, as "| head" does?
@@ -78,12 +115,12 @@ int run(int argc, char** argv) {
   add_check(app, action);
   add_run(app, action);
   add_list(app, action);
-  require_known_commands(app, argc, argv);
+  const CLI::App& command = command_of(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));  // --help, --version
-    return refuse(error.what());
+    return refuse(sentence_of(error, command, argc, argv));
   }
   return finish(action());
 }

@@ -67,7 +67,9 @@ std::vector<std::int64_t> integers_of(const std::string& option, const std::stri
     const auto [next, error] = std::from_chars(at, end, value);
     more = next != end && *next == ',';
     if (error != std::errc() || (next != end && !more)) {
-      throw Error(option, "\"" + text + "\"", "be integers separated by commas");
+      const bool one = counts.size() == 1 && *counts.begin() == 1;
+      throw Error(option, "\"" + text + "\"",
+                  one ? "be an integer" : "be integers separated by commas");
     }
     values.push_back(value);
     at = next;
