@@ -94,7 +94,7 @@ void Tracer::check_shared_write(const Request& request) {
                   ", which the block has not written, at {0}";
       faults_.add(std::move(raw));
     }
-    region.races.write(offset(i), request.bytes, request.thread(i), atomic, request.pc,
+    region.races.write(offset(i), request.bytes, request.thread(i), request.kind, request.pc,
                        [&](const Race& race) { report_race(race, request, i, true); });
     if (request.kind == AccessKind::async_begin) {
       set_bits(region.in_flight.data(), offset(i), request.bytes);
@@ -113,6 +113,18 @@ void Tracer::check_shared_write(const Request& request) {
 }
 
 void Tracer::report_race(const Race& race, const Request& request, int i, bool writes) {
+  const bool is_arrival = request.kind == AccessKind::async_arrival;
+  if (race.before_is_arrival || is_arrival) {
+    // Whoever waited in time lies behind a barrier: here somebody did not.
+    const bool other_is_before = is_arrival;
+    const unsigned other = other_is_before ? race.before_thread : race.thread;
+    RawFault raw = fault(FaultKind::async_copy_not_awaited,
+                         other_is_before ? race.before_pc : request.pc, other, request.array);
+    raw.story = "thread " + thread_text(other) + " touches " +
+                extent_text(request.array, request.address[i], request.bytes) +
+                " at {0} with no barrier after the asynchronous copy to it was waited for";
+    return faults_.add(std::move(raw));
+  }
   struct One {
     unsigned thread;
     std::uint32_t pc;

@@ -1,10 +1,13 @@
 #pragma once
 // Who touched which shared memory since the last barrier.
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "gpu/simt/log.hpp"
 #include "gpu/simt/warp_clock.hpp"
 
 namespace sevenloops::simt {
@@ -22,6 +25,7 @@ struct RaceCell {
   bool is_atomic : 1 = false;   ///< the write was
   bool many_lanes : 1 = false;  ///< atomic writes by several lanes,
   bool many_warps : 1 = false;  ///< of several warps
+  bool is_arrival : 1 = false;  ///< the write was an asynchronous copy's
   bool is_split : 1 = false;    ///< bytes are told apart since write_stamp
 };
 
@@ -30,6 +34,7 @@ struct Race {
   unsigned before_thread = 0, thread = 0;
   std::uint32_t before_pc = 0;
   bool before_writes = false;
+  bool before_is_arrival = false;
 };
 
 class RaceShadow {
@@ -46,11 +51,11 @@ class RaceShadow {
     each_cell(offset, bytes, [&](RaceCell& cell) { read_cell(cell, warp, lanes, pc, report); });
   }
 
-  /// `thread` writes them, atomically or not.
+  /// `thread` writes them: AccessKind says how.
   template <typename Report>
-  void write(std::size_t offset, unsigned bytes, unsigned thread, bool atomic, std::uint32_t pc,
+  void write(std::size_t offset, unsigned bytes, unsigned thread, AccessKind kind, std::uint32_t pc,
              Report&& report) {
-    each_cell(offset, bytes, [&](RaceCell& cell) { write_cell(cell, thread, atomic, pc, report); });
+    each_cell(offset, bytes, [&](RaceCell& cell) { write_cell(cell, thread, kind, pc, report); });
   }
 
  private:
@@ -80,7 +85,7 @@ class RaceShadow {
     if (clock_.is_recent(cell.write_stamp)) {
       if (const std::uint32_t late = unordered_lanes(cell, warp, lanes); late != 0) {
         report(Race{cell.write_thread, warp * 32 + static_cast<unsigned>(std::countr_zero(late)),
-                    cell.write_pc, true});
+                    cell.write_pc, true, cell.is_arrival});
       }
     }
     if (!clock_.is_recent(cell.read_stamp)) {
@@ -103,7 +108,9 @@ class RaceShadow {
   }
 
   template <typename Report>
-  void write_cell(RaceCell& cell, unsigned thread, bool atomic, std::uint32_t pc, Report& report) {
+  void write_cell(RaceCell& cell, unsigned thread, AccessKind kind, std::uint32_t pc,
+                  Report& report) {
+    const bool atomic = kind == AccessKind::atomic;
     const unsigned warp = thread / 32, lane = thread % 32;
     bool many_lanes = false, many_warps = false;
     if (clock_.is_recent(cell.write_stamp)) {
@@ -111,26 +118,27 @@ class RaceShadow {
         many_warps = cell.many_warps || cell.write_thread / 32 != warp;
         many_lanes = cell.many_lanes || cell.write_thread != thread;
       } else if (unordered_lanes(cell, warp, 1u << lane) != 0) {
-        report(Race{cell.write_thread, thread, cell.write_pc, true});
+        report(Race{cell.write_thread, thread, cell.write_pc, true, cell.is_arrival});
       }
     }
     if (clock_.is_recent(cell.read_stamp)) {
       const std::uint32_t others = cell.read_lanes & ~(1u << lane);
       if (cell.read_warp != warp) {
         report(Race{cell.read_warp * 32u + static_cast<unsigned>(std::countr_zero(cell.read_lanes)),
-                    thread, cell.read_pc, false});
+                    thread, cell.read_pc, false, false});
       } else if (const std::uint32_t early = clock_.unordered(warp, others, lane, cell.read_stamp);
                  early != 0) {
         report(Race{warp * 32 + static_cast<unsigned>(std::countr_zero(early)), thread,
-                    cell.read_pc, false});
+                    cell.read_pc, false, false});
       } else if (cell.has_other && cell.other_reader / 32 != warp) {
-        report(Race{cell.other_reader, thread, cell.other_pc, false});
+        report(Race{cell.other_reader, thread, cell.other_pc, false, false});
       }
     }
     cell.write_stamp = clock_.now();
     cell.write_thread = static_cast<std::uint16_t>(thread);
     cell.write_pc = pc;
     cell.is_atomic = atomic;
+    cell.is_arrival = kind == AccessKind::async_arrival;
     cell.many_lanes = many_lanes;
     cell.many_warps = many_warps;
   }

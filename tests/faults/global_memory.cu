@@ -15,7 +15,7 @@ __global__ void global_read_after_end(const float* x, float* y) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
   if (i >= (kBroken ? 101 : 100)) return;
   const float value = x[i];  // FAULT global_read_after_end
-  if (i < 100) y[i] = value;
+  y[i % 100] = value;
 }
 
 template <bool kBroken>
