@@ -10,7 +10,7 @@
 # Environment:
 #   BUILD        build folder (build/device)
 #   ARCH         CMAKE_CUDA_ARCHITECTURES (90a)
-#   COMMIT       recorded beside the results, where git cannot say
+#   COMMIT       recorded beside the results (git's HEAD)
 #   LAYERS       layers of `bench` by comma (all yardstick layers)
 #   BENCH_SECONDS  after so many no further layer is begun (420)
 #   COMPARE      layers of `compare` by comma
@@ -26,7 +26,7 @@ shift
 build=${BUILD:-build/device}
 jobs=${JOBS:-$(nproc)}
 logs=$(mktemp -d)
-commit=$(git rev-parse HEAD 2> /dev/null || echo "${COMMIT:-unknown}")
+commit=${COMMIT:-$(git rev-parse HEAD 2> /dev/null || echo unknown)}
 for folder in /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia/nsight-compute/*; do
   [ -d "$folder" ] && PATH="$PATH:$folder"
 done
