@@ -1,6 +1,7 @@
 #include "gpu/guarded_buffer.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace sevenloops {
 namespace {
