@@ -190,6 +190,9 @@ def emulator_vs_ncu():
     gpu = data["context"].get("gpu", "a GPU")
     note = (f"{compared - unequal} of {compared} counters that are held to equality are equal to Nsight "
             f"Compute's on {gpu}; where two numbers stand, the first is the emulator's.")
+    failed = sum("failed" in result for result in data["results"])
+    if failed:
+        note += f" {failed} comparisons failed and are not counted."
     if any(STALE in row[0] for row in rows):
         note += f" {STALE} compared before the stage's source last changed."
     return table(header, rows, right=3) + "\n\n" + note
