@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <set>
 
@@ -191,6 +193,29 @@ TEST(Mutants, StageFileTooLong) {
   for (const RepoRule& rule : repo_rules()) {
     EXPECT_EQ(rule.check(tree).empty(), rule.name != std::string("stages_are_read_with_diff"));
   }
+}
+
+TEST(ReadTree, LeavesOutWhatIsIgnored) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(::testing::TempDir()) / "sevenloops_read_tree";
+  fs::remove_all(root);
+  const auto write = [&](const char* path, const char* text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  };
+  write(".gitignore", "/build*/\n*.npy\n__pycache__/\n/edges.png\n");
+  write("build-a/a.cpp", "");
+  write("docs/build/a.md", "kept");
+  write("docs/a.npy", "");
+  write("docs/edges.png", "not text");
+  write("docs/__pycache__/a.py", "");
+  write("edges.png", "");
+  write(".git/config", "");
+  EXPECT_EQ(read_tree(root.string()),
+            (Tree{{".gitignore", "/build*/\n*.npy\n__pycache__/\n/edges.png\n"},
+                  {"docs/build/a.md", "kept"},
+                  {"docs/edges.png", ""}}));
+  fs::remove_all(root);
 }
 
 TEST(CodeOnly, BlanksCommentsAndLiterals) {

@@ -13,7 +13,7 @@ namespace sevenloops::testing {
 /// text are there with an empty text.
 using Tree = std::map<std::string, std::string>;
 
-/// What is kept under version control at `root`: no build folders, caches or local tensors.
+/// The files at `root`, but for those that its .gitignore names and those of tools (.git).
 Tree read_tree(const std::string& root);
 
 /// Sentences that start with the place: "gpu/a.hpp:3: ...". Empty when the rule holds.

@@ -1,5 +1,7 @@
 // The tree in memory, and looking at its texts.
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -10,29 +12,49 @@
 #include "tests/support/repo_rules.hpp"
 
 namespace sevenloops::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Does a line of .gitignore name `path` from the root, a folder or a file called `name`?
+bool names(std::string pattern, const std::string& path, const std::string& name, bool folder) {
+  if (pattern.empty() || pattern.starts_with('#')) return false;
+  if (pattern.ends_with('/')) {
+    if (!folder) return false;
+    pattern.pop_back();
+  }
+  if (pattern.starts_with('/'))
+    return fnmatch(pattern.c_str() + 1, path.c_str(), FNM_PATHNAME) == 0;
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+}  // namespace
 
 Tree read_tree(const std::string& root) {
-  namespace fs = std::filesystem;
   const std::set<std::string> text_endings = {".hpp", ".cpp",  ".cu", ".def", ".md",
                                               ".txt", ".py",   ".in", ".cl",  ".cmake",
                                               "",     ".json", ".csv"};
+  const std::string ignore_file = text_of(fs::path(root) / ".gitignore");
+  const std::vector<std::string_view> patterns = lines_of(ignore_file);
   Tree tree;
   for (auto entry = fs::recursive_directory_iterator(root); entry != fs::end(entry); ++entry) {
+    const std::string path = fs::relative(entry->path(), root).generic_string();
     const std::string name = entry->path().filename().string();
-    if (entry->is_directory()) {
-      const bool top = entry.depth() == 0;
-      const bool kept = !(top && name.starts_with("build")) && name != "__pycache__" &&
-                        (!name.starts_with('.') || name == ".ci");
-      if (!kept) entry.disable_recursion_pending();
-      continue;
-    }
-    const std::string ending = entry->path().extension().string();
-    if (ending == ".npy") continue;
-    std::string& text = tree[fs::relative(entry->path(), root).generic_string()];
-    if (text_endings.contains(ending)) {
-      std::ifstream in(entry->path(), std::ios::binary);
-      text.assign(std::istreambuf_iterator<char>(in), {});
-    }
+    const bool folder = entry->is_directory();
+    const bool hidden = folder && name.starts_with('.') && name != ".ci";  // a tool's own
+    const bool ignored =
+        hidden || std::any_of(patterns.begin(), patterns.end(), [&](std::string_view line) {
+          return names(std::string(line), path, name, folder);
+        });
+    if (ignored && folder) entry.disable_recursion_pending();
+    if (ignored || folder) continue;
+    const bool is_text = text_endings.contains(entry->path().extension().string());
+    tree[path] = is_text ? text_of(entry->path()) : "";
   }
   return tree;
 }
