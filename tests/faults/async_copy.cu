@@ -19,7 +19,6 @@ __global__ void async_copy_without_wait(const float* x, float* y) {
   if constexpr (!kBroken) async_wait<0>();
   __syncthreads();
   y[blockIdx.x * 64 + threadIdx.x] = tile[63 - threadIdx.x];  // FAULT async_copy_without_wait
-  async_wait<0>();
 }
 
 // Two groups are on their way; the wait lets the one that is read stay behind.
@@ -36,7 +35,6 @@ __global__ void async_copy_waits_for_too_few(const float* x, float* y) {
   float sum = first[63 - threadIdx.x];
   sum += second[63 - threadIdx.x];  // FAULT async_copy_waits_for_too_few
   y[blockIdx.x * 64 + threadIdx.x] = sum;
-  async_wait<0>();
 }
 
 // Only what was committed is waited for.
@@ -51,8 +49,6 @@ __global__ void async_copy_without_commit(const float* x, float* y) {
   async_wait<0>();
   __syncthreads();
   y[blockIdx.x * 64 + threadIdx.x] = floats[threadIdx.x];  // FAULT async_copy_without_commit
-  async_commit();
-  async_wait<0>();
 }
 
 // Thread 9 does not wait: the element it reads is another's, but the one it copied is read too.
@@ -64,7 +60,34 @@ __global__ void async_copy_one_thread_forgets(const float* x, float* y) {
   if (!kBroken || threadIdx.x != 9) async_wait<0>();
   __syncthreads();
   y[blockIdx.x * 64 + threadIdx.x] = tile[63 - threadIdx.x];  // FAULT async_copy_one_thread_forgets
+}
+
+// Each thread waited for its own copies: only a barrier after that says the same of the others'.
+template <bool kBroken>
+__global__ void async_copy_without_barrier(const float* x, float* y) {
+  __shared__ float tile[64];
+  async_copy(&tile[threadIdx.x], &x[blockIdx.x * 64 + threadIdx.x]);
+  async_commit();
+  if constexpr (kBroken) __syncthreads();
   async_wait<0>();
+  if constexpr (!kBroken) __syncthreads();
+  y[blockIdx.x * 64 + threadIdx.x] = tile[threadIdx.x ^ 32];  // FAULT async_copy_without_barrier
+}
+
+// The next copy starts while other threads may still read what the last one brought.
+template <bool kBroken>
+__global__ void async_copy_over_values_in_use(const float* x, float* y) {
+  __shared__ float tile[64];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  const float value = tile[threadIdx.x ^ 32];  // FAULT async_copy_over_values_in_use
+  if constexpr (!kBroken) __syncthreads();
+  async_copy(&tile[threadIdx.x], &x[64 + threadIdx.x]);  // FAULT async_copy_over_values_in_use
+  async_commit();
+  if constexpr (kBroken) __syncthreads();
+  async_wait<0>();
+  __syncthreads();
+  y[blockIdx.x * 64 + threadIdx.x] = value + tile[threadIdx.x ^ 32];
 }
 
 template <void (*kBrokenKernel)(const float*, float*),
@@ -93,6 +116,17 @@ std::vector<FaultCase> async_copy_cases() {
             run<async_copy_without_commit<true>, async_copy_without_commit<false>>),
       early("async_copy_one_thread_forgets", "async_copy_one_thread_forgets<true>", "tile",
             run<async_copy_one_thread_forgets<true>, async_copy_one_thread_forgets<false>>),
+      early("async_copy_without_barrier", "async_copy_without_barrier<true>", "tile",
+            run<async_copy_without_barrier<true>, async_copy_without_barrier<false>>),
+      {"async_copy_over_values_in_use",
+       "async_copy.cu",
+       FaultKind::shared_race,
+       "async_copy_over_values_in_use<true>",
+       {"tile"},
+       {},
+       {},
+       run<async_copy_over_values_in_use<true>, async_copy_over_values_in_use<false>>,
+       {FaultKind::async_copy_not_awaited}},
   };
 }
 

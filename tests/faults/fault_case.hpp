@@ -23,6 +23,7 @@ struct FaultCase {
   std::vector<simt::Triple> blocks;   ///< those the faults name, together; none: any
   std::vector<simt::Triple> threads;  ///< those the faults name, together; none: any
   std::vector<float> (*run)(bool broken);  ///< returns what the kernel computed
+  std::vector<simt::FaultKind> also{};     ///< what the same mistake shows as, besides `kind`
 };
 
 /// A kernel that looks suspicious and is right.
