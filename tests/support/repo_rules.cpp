@@ -180,7 +180,8 @@ Violations device_words_in_place(const Tree& tree) {
   for (const auto& [path, text] : tree) {
     if (!is_source(path)) continue;
     const std::string code = code_only(text);
-    const auto forbid = [&](const std::set<std::string>& where, const char* word, std::size_t at) {
+    const auto forbid = [&, &path = path, &text = text](const std::set<std::string>& where,
+                                                        const char* word, std::size_t at) {
       if (at != code.npos && !where.contains(path)) {
         found.push_back(place(path, text, at) + word + " belongs in " + *where.begin() + " or " +
                         *where.rbegin());
