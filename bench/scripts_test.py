@@ -46,18 +46,24 @@ class EmulatorVsNcu(unittest.TestCase):
     def test_only_the_same_numbers_are_equal(self):
         measured = emulator_vs_ncu.parse_ncu(WIDE)
         for requests, equal in ((1024, True), (1023, False)):
-            rows = emulator_vs_ncu.compare_launches(emulated(requests), measured, METRICS)
+            rows = emulator_vs_ncu.compare_launches(emulated(requests), [measured] * 2, METRICS)
             self.assertEqual([row["equal"] for row in rows], [equal, True])
+
+    def test_the_least_disturbed_run_counts(self):
+        runs = [emulator_vs_ncu.parse_ncu(WIDE.replace("1,024", n)) for n in ("1,030", "1,024")]
+        for requests, equal in ((1024, True), (1030, False)):
+            row = emulator_vs_ncu.compare_launches(emulated(requests), runs, METRICS)[0]
+            self.assertEqual((row["equal"], row["ncu"], row["ncu_runs"]), (equal, 1024, [1030, 1024]))
 
     def test_other_launches_are_a_failure(self):
         measured = emulator_vs_ncu.parse_ncu(WIDE)
         for launches in ([], emulated(1024, "multiply"), emulated(1024) * 2):
             with self.assertRaises(emulator_vs_ncu.Failed):
-                emulator_vs_ncu.compare_launches(launches, measured, METRICS)
+                emulator_vs_ncu.compare_launches(launches, [measured], METRICS)
 
     def test_a_metric_that_is_missing_is_a_failure(self):
         with self.assertRaises(emulator_vs_ncu.Failed):
-            emulator_vs_ncu.compare_launches(emulated(1024), [{"kernel": "lower"}], METRICS)
+            emulator_vs_ncu.compare_launches(emulated(1024), [[{"kernel": "lower"}]], METRICS)
 
 
 class SourceHash(unittest.TestCase):
