@@ -11,6 +11,9 @@ namespace {
 
 using Image = ConstPlane<double>;
 
+// Below, waking the other threads takes longer than the work.
+constexpr double kParallelFlops = 1e6;
+
 // A convolution uses the filter rotated by half a turn: its tap r acts at position R-1-r.
 std::int64_t tap_position(const Conv2dProblem& prob, std::int64_t tap, std::int64_t taps) {
   return prob.mode == ConvMode::convolution ? taps - 1 - tap : tap;
@@ -108,7 +111,7 @@ ReferenceResult conv2d_forward(const Conv2dProblem& prob, TensorView<const doubl
   const std::int64_t N = prob.N, K = prob.K, P = prob.P(), Q = prob.Q();
   const std::int64_t C = prob.channels_per_group(), R = prob.R, S = prob.S;
   Result y(y_extents(prob), alpha, beta, y0, "y0");
-#pragma omp parallel for collapse(4)
+#pragma omp parallel for collapse(4) if (direct_flops(prob) > kParallelFlops)
   for (std::int64_t n = 0; n < N; ++n) {
     for (std::int64_t k = 0; k < K; ++k) {
       for (std::int64_t p = 0; p < P; ++p) {
@@ -145,7 +148,7 @@ ReferenceResult conv2d_backward_data(const Conv2dProblem& prob, TensorView<const
   const std::int64_t N = prob.N, C = prob.C, H = prob.H, W = prob.W;
   const std::int64_t K = prob.filters_per_group(), R = prob.R, S = prob.S;
   Result dx(x_extents(prob), alpha, beta, dx0, "dx0");
-#pragma omp parallel for collapse(4)
+#pragma omp parallel for collapse(4) if (direct_flops(prob) > kParallelFlops)
   for (std::int64_t n = 0; n < N; ++n) {
     for (std::int64_t c = 0; c < C; ++c) {
       for (std::int64_t row = 0; row < H; ++row) {
@@ -180,7 +183,7 @@ ReferenceResult conv2d_backward_filter(const Conv2dProblem& prob, TensorView<con
   const std::int64_t K = prob.K, C = prob.channels_per_group(), R = prob.R, S = prob.S;
   const std::int64_t N = prob.N, P = prob.P(), Q = prob.Q();
   Result dw(w_extents(prob), alpha, beta, dw0, "dw0");
-#pragma omp parallel for collapse(4)
+#pragma omp parallel for collapse(4) if (direct_flops(prob) > kParallelFlops)
   for (std::int64_t k = 0; k < K; ++k) {
     for (std::int64_t c = 0; c < C; ++c) {
       for (std::int64_t r = 0; r < R; ++r) {
@@ -218,7 +221,7 @@ Tensor<T> conv2d_forward_twin(const Conv2dProblem& prob, TensorView<const T> x,
   const std::int64_t N = prob.N, K = prob.K, P = prob.P(), Q = prob.Q();
   const std::int64_t C = prob.channels_per_group(), R = prob.R, S = prob.S;
   Tensor<T> y(y_extents(prob));
-#pragma omp parallel for collapse(4)
+#pragma omp parallel for collapse(4) if (direct_flops(prob) > kParallelFlops)
   for (std::int64_t n = 0; n < N; ++n) {
     for (std::int64_t k = 0; k < K; ++k) {
       for (std::int64_t p = 0; p < P; ++p) {
