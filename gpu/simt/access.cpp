@@ -18,10 +18,7 @@ void Tracer::append(LaneLog& log, const Record& record) {
 }
 
 void Tracer::heed_alarm(LaneLog& log, const Record& record) {
-  if (log.pending.accesses_left > 0) {
-    check_pending(log, record.address);
-    if (log.pending.accesses_left == 0) stop(log);
-  }
+  if (log.pending.accesses_left > 0 && check_pending(log, record.address)) stop(log);
   if (log.next == log.end) worker_.wait(*log.lane, LaneState::log_full);
   log.alarm = log.pending.accesses_left > 0 ? log.next + 1 : log.end;
 }
@@ -85,10 +82,7 @@ ArrayNumber Tracer::outside(LaneLog& log, std::uintptr_t address, unsigned bytes
     return kNoArray;
   }
   if (kind == AccessKind::read && Image::get().contains(address)) return kNoArray;
-  if (log.pending.accesses_left > 0) {
-    check_pending(log, address);
-    if (log.pending.accesses_left == 0) stop(log);
-  }
+  if (log.pending.accesses_left > 0 && check_pending(log, address)) stop(log);
   report_outside(*log.lane, address, bytes, kind, pc);
   stop(log);
 }
@@ -101,6 +95,7 @@ void Tracer::stop(LaneLog& log) {
 
 void Tracer::report_outside(const Lane& lane, std::uintptr_t address, unsigned bytes,
                             AccessKind kind, std::uint32_t pc) {
+  const Untraced untraced;
   const char* verb = kind == AccessKind::read ? " reads " : " writes ";
   const std::string who = "thread " + text(lane.index) + verb + std::to_string(bytes) + " bytes ";
   // Shared memory: beside an array.
@@ -138,6 +133,7 @@ void Tracer::report_outside(const Lane& lane, std::uintptr_t address, unsigned b
 
 void Tracer::report_misaligned(const Lane& lane, ArrayNumber array, std::uintptr_t address,
                                unsigned bytes, AccessKind kind, std::uint32_t pc) {
+  const Untraced untraced;
   RawFault raw = fault(FaultKind::misaligned_access, pc, lane.thread, array);
   raw.story = "thread " + text(lane.index) + (kind == AccessKind::read ? " reads " : " writes ") +
               extent_text(array, address, bytes) + ", which is not a multiple of " +
@@ -146,6 +142,7 @@ void Tracer::report_misaligned(const Lane& lane, ArrayNumber array, std::uintptr
 }
 
 void Tracer::report_index(const Lane& lane, const std::string& sentence, std::uint32_t pc) {
+  const Untraced untraced;
   block_has_stopped_lanes_ = true;
   RawFault raw = fault(FaultKind::index_out_of_range, pc, lane.thread, kNoArray);
   raw.story = "thread " + text(lane.index) + " " + sentence + ", at {0}";

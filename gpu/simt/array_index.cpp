@@ -55,24 +55,28 @@ struct ArrayType {
 
 void Tracer::index_outside(LaneLog& log, std::string_view type, std::int64_t index,
                            std::uint32_t pc) {
+  if (is_local(log, type, index, pc)) stop(log);
+  log.alarm = log.next;  // the next access will be looked at
+}
+
+// Remembers the index. True: no shared array of the kernel has this size, so it is reported at
+// once.
+bool Tracer::is_local(LaneLog& log, std::string_view type, std::int64_t index, std::uint32_t pc) {
+  const Untraced untraced;
   if (type.size() >= 2 && type.front() == '\'') type = type.substr(1, type.size() - 2);
   const ArrayType array(type);
   log.pending = {index, type, array.bytes, array.stride_bytes, pc, kAccessesToWait};
-  const auto& shared = worker_.shared_arrays();
-  const bool may_be_shared =
-      array.bytes > 0 && std::any_of(shared.begin(), shared.end(), [&](const SharedArray* one) {
-        return one->bytes == array.bytes;
-      });
-  if (!may_be_shared) {
-    report_pending(log);
-    stop(log);
+  for (const SharedArray* shared : worker_.shared_arrays()) {
+    if (array.bytes > 0 && shared->bytes == array.bytes) return false;
   }
-  log.alarm = log.next;
+  report_pending(log);
+  return true;
 }
 
-// Is this the access that was announced? Then, or after too many others, reports the index and
-// leaves nothing pending.
-void Tracer::check_pending(LaneLog& log, std::uintptr_t address) {
+// Is this the access that was announced, or are there too many others? True: it was reported, and
+// the lane must be stopped.
+bool Tracer::check_pending(LaneLog& log, std::uintptr_t address) {
+  const Untraced untraced;
   PendingIndex& pending = log.pending;
   const std::uintptr_t element_zero =
       address - static_cast<std::uintptr_t>(pending.index) * pending.stride_bytes;
@@ -85,10 +89,11 @@ void Tracer::check_pending(LaneLog& log, std::uintptr_t address) {
     raw.story = "thread " + text(log.lane->index) + " uses index " + std::to_string(pending.index) +
                 " of " + array->name + ", which is " + std::string(pending.type) + ", at {0}";
     faults_.add(std::move(raw));
-    pending = {};
-    return;
+    return true;
   }
-  if (--pending.accesses_left == 0) report_pending(log);
+  if (--pending.accesses_left > 0) return false;
+  report_pending(log);
+  return true;
 }
 
 void Tracer::report_pending(LaneLog& log) {

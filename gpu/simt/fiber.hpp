@@ -44,8 +44,8 @@ class FiberPool {
 
   void (*entry_)(Fiber&);
   boost::context::detail::fcontext_t worker_ = nullptr;
-  const void* worker_stack_ = nullptr;
-  std::size_t worker_stack_bytes_ = 0;
+  [[maybe_unused]] const void* worker_stack_ = nullptr;  // for the address sanitizer
+  [[maybe_unused]] std::size_t worker_stack_bytes_ = 0;
   std::vector<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber*> free_;
 };

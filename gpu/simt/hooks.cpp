@@ -45,6 +45,7 @@ void note_atomic(const void* memory, std::size_t bytes) {
 void note_fma() {
   if (traced_lane == nullptr) return;
   Tracer& tracer = *traced_lane->tracer;
+  const Untraced untraced;
   tracer.count_fma(tracer.pc_of(__builtin_return_address(0)));
 }
 

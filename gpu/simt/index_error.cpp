@@ -13,11 +13,13 @@ IndexErrorHandler outside_of_kernels = nullptr;
 
 // Apart from handle(), which never returns: what is on its stack then is lost.
 void report(Lane& lane, int axis, std::int64_t index, std::int64_t extent, const void* caller) {
+  LaneLog* log = traced_lane;
+  const Untraced untraced;
   static const char* const names[] = {"N", "C", "H", "W"};
   const std::string sentence = std::string("uses index ") + std::to_string(index) + " on axis " +
                                names[axis] + ", but it must lie in [0, " + std::to_string(extent) +
                                ")";
-  if (traced_lane != nullptr) {
+  if (log != nullptr) {
     Tracer& tracer = lane.worker->tracer();
     tracer.report_index(lane, sentence, tracer.pc_of(caller));
   } else {

@@ -49,6 +49,7 @@ std::uint64_t collective(Collective kind, unsigned mask, std::uint64_t value, un
   lane.pc = call_site(lane, __builtin_return_address(0));
   if ((mask >> lane.thread % 32 & 1) == 0) {
     if (traced_lane != nullptr) {
+      const Untraced untraced;
       lane.worker->tracer().report_absent_lanes(lane.thread / 32, {&lane});
     } else {
       lane.worker->launch().fail(block_index(), lane.index,
@@ -127,15 +128,15 @@ template unsigned long long atomic_compare_exchange(unsigned long long*, unsigne
 void async_copy(void* shared, const void* global, std::size_t bytes) {
   Lane& lane = *current_lane;
   const auto size = static_cast<std::uint32_t>(bytes);
-  if (traced_lane != nullptr) {
-    Tracer& tracer = lane.worker->tracer();
+  if (LaneLog* log = traced_lane) {
     const std::uint32_t pc = call_site(lane, __builtin_return_address(0));
+    const auto to = reinterpret_cast<std::uintptr_t>(shared);
+    const auto from = reinterpret_cast<std::uintptr_t>(global);
     // Two records of one instruction must keep their order: the first seems to come earlier.
-    tracer.access(*traced_lane, reinterpret_cast<std::uintptr_t>(global), size, AccessKind::read,
-                  pc - 1);
-    tracer.access(*traced_lane, reinterpret_cast<std::uintptr_t>(shared), size,
-                  AccessKind::async_begin, pc);
+    log->tracer->access(*log, from, size, AccessKind::read, pc - 1);
+    log->tracer->access(*log, to, size, AccessKind::async_begin, pc);
   }
+  const Untraced untraced;
   lane.copies.push_back({shared, global, size, lane.copy_group});
 }
 
@@ -143,23 +144,24 @@ void async_commit() { ++current_lane->copy_group; }
 
 void async_wait(int groups_in_flight) {
   Lane& lane = *current_lane;
+  LaneLog* log = traced_lane;
+  const std::uint32_t pc = call_site(lane, __builtin_return_address(0));
   std::size_t kept = 0;
-  for (const PendingCopy& copy : lane.copies) {
+  for (std::size_t i = 0; i < lane.copies.size(); ++i) {
+    const PendingCopy copy = lane.copies[i];
     // Copies not yet committed belong to no group, so nobody waits for them.
-    const bool committed = copy.group < lane.copy_group;
-    const auto later_groups = static_cast<std::int64_t>(lane.copy_group) - 1 - copy.group;
-    if (!committed || later_groups < groups_in_flight) {
+    const std::int64_t groups_after = std::int64_t{lane.copy_group} - 1 - copy.group;
+    if (groups_after < 0 || groups_after < groups_in_flight) {
       lane.copies[kept++] = copy;
       continue;
     }
     copy_now(copy);
-    if (traced_lane != nullptr) {
-      lane.worker->tracer().access(*traced_lane, reinterpret_cast<std::uintptr_t>(copy.shared),
-                                   copy.bytes, AccessKind::async_arrival,
-                                   call_site(lane, __builtin_return_address(0)));
-    }
+    if (log == nullptr) continue;
+    log->tracer->access(*log, reinterpret_cast<std::uintptr_t>(copy.shared), copy.bytes,
+                        AccessKind::async_arrival, pc);
   }
-  lane.copies.resize(kept);
+  const Untraced untraced;
+  lane.copies.erase(lane.copies.begin() + static_cast<std::ptrdiff_t>(kept), lane.copies.end());
 }
 
 }  // namespace sevenloops::simt

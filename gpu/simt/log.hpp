@@ -62,4 +62,17 @@ struct LaneLog {
 /// The log of the lane that runs on this OS thread; null outside of traced lanes.
 extern __thread LaneLog* traced_lane;
 
+/// While it lives the emulator's own work on a lane's fiber is not traced: it uses library
+/// functions whose copies in the program may be traced ones.
+class Untraced {
+ public:
+  Untraced() : log_(traced_lane) { traced_lane = nullptr; }
+  ~Untraced() { traced_lane = log_; }
+  Untraced(const Untraced&) = delete;
+  Untraced& operator=(const Untraced&) = delete;
+
+ private:
+  LaneLog* log_;
+};
+
 }  // namespace sevenloops::simt

@@ -72,8 +72,9 @@ class Tracer {
                           std::uint32_t pc);
   void append(LaneLog& log, const Record& record);
   void heed_alarm(LaneLog& log, const Record& record);
-  void check_pending(LaneLog& log, std::uintptr_t address);
+  bool check_pending(LaneLog& log, std::uintptr_t address);
   void report_pending(LaneLog& log);
+  bool is_local(LaneLog& log, std::string_view type, std::int64_t index, std::uint32_t pc);
   [[gnu::noinline]] ArrayNumber outside(LaneLog& log, std::uintptr_t address, unsigned bytes,
                                         AccessKind kind, std::uint32_t pc);
   [[noreturn]] void stop(LaneLog& log);
