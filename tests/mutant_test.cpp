@@ -178,19 +178,43 @@ TEST(Mutants, WrongTilesAreCaught) {
   check_mutants(build_plain::tile_mutants(), build_traced::tile_mutants(), Faulty::to_the_emulator);
 }
 
-// What a user reads names the mutant, the element and both values.
-TEST(Mutants, FailuresSayWhatIsWrong) {
-  const std::vector<Mutant> mutants = build_plain::index_mutants();
-  const auto dropped = std::find_if(mutants.begin(), mutants.end(), [](const Mutant& mutant) {
-    return mutant.name == std::string("last tap dropped");
-  });
-  ASSERT_NE(dropped, mutants.end());
+// What a user reads names the stage, the element, both values, and who wrote it.
+TEST(Mutants, FailuresSayWhatIsWrongAndWhoWroteIt) {
+  const auto plain = build_plain::index_mutants(), traced = build_traced::index_mutants();
+  const auto failure_of = [&](const std::string& name, const char* problem) {
+    const auto found = std::find_if(plain.begin(), plain.end(),
+                                    [&](const Mutant& mutant) { return mutant.name == name; });
+    const auto operands =
+        make_operands<float>(parse_conv2d(problem), Layout::nchw, DataKind::exact, 3);
+    const Judge<float> judge(operands, DataKind::exact);
+    return verify(*found, &traced[found - plain.begin()], judge, {}).failure;
+  };
+  const std::string dropped = failure_of("last tap dropped", "n2c3h7w9_k4r3s3");
+  EXPECT_TRUE(dropped.starts_with("last tap dropped: y at n=0 k=0 p=0 q=0 is ")) << dropped;
+  EXPECT_NE(dropped.find("; 280 of 280 elements are wrong; written by thread (0,0,0) of block "
+                         "(0,0,0) of convolve<"),
+            std::string::npos)
+      << dropped;
+  const std::string unwritten = failure_of("tail output unwritten", "n1c2h5w6_k3r3s4");
+  EXPECT_TRUE(unwritten.starts_with("tail output unwritten: y at n=0 k=2 p=2 q=0 is nan"))
+      << unwritten;
+  EXPECT_TRUE(unwritten.ends_with("; written by nobody")) << unwritten;
+}
+
+// The element and its writer agree: outputs are numbered through the threads.
+TEST(Mutants, WritersAreThoseOfTheElement) {
+  const auto plain = build_plain::index_mutants(), traced = build_traced::index_mutants();
   const auto operands =
       make_operands<float>(parse_conv2d("n2c3h7w9_k4r3s3"), Layout::nchw, DataKind::exact, 3);
-  const Verdict verdict = verify(*dropped, nullptr, Judge<float>(operands, DataKind::exact), {});
-  EXPECT_FALSE(verdict.pass);
-  EXPECT_TRUE(verdict.failure.starts_with("last tap dropped: y at n=0 k=0 p=0 q=0 is "))
-      << verdict.failure;
+  const auto writer_of = [&](std::int64_t n, std::int64_t k, std::int64_t p, std::int64_t q) {
+    return execute(plain[0], &traced[0], operands,
+                   {.trace = true, .who_wrote = std::array{n, k, p, q}})
+        .writer;
+  };
+  EXPECT_TRUE(writer_of(0, 0, 0, 5).starts_with("thread (5,0,0) of block (0,0,0) of convolve<"));
+  // Output ((1 * 4 + 2) * 5 + 3) * 7 + 4 = 235 = 3 * 64 + 43.
+  EXPECT_TRUE(writer_of(1, 2, 3, 4).starts_with("thread (43,0,0) of block (3,0,0) of convolve<"))
+      << writer_of(1, 2, 3, 4);
 }
 
 }  // namespace

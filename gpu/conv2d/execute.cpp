@@ -75,6 +75,13 @@ const Conv2dStage& stage_at(int index, Build build) {
 
 Guards guards_for(Build build) { return build == Build::traced ? Guards::none : Guards::around; }
 
+// Member number `index` of a grid or block, x fastest: "(1,0,0)".
+std::string place_in(const simt::Triple& extents, std::uint64_t index) {
+  return "(" + std::to_string(index % extents[0]) + "," +
+         std::to_string(index / extents[0] % extents[1]) + "," +
+         std::to_string(index / extents[0] / extents[1]) + ")";
+}
+
 // The device memory of one run.
 template <typename T>
 class Run {
@@ -129,6 +136,18 @@ class Run {
   }
 
   std::size_t workspace_bytes() const { return workspace_.bytes(); }
+
+  // Who wrote y(n, k, p, q) in the launches of `report`.
+  std::string writer_of(const std::array<std::int64_t, 4>& i, const simt::Report& report) const {
+    const std::optional<simt::Writer> writer =
+        simt::last_writer(&args_.y.template as<const T>()(i[0], i[1], i[2], i[3]));
+    for (const simt::LaunchReport& launch : report.launches) {
+      if (!writer || launch.number != writer->launch) continue;
+      return "thread " + place_in(launch.block, writer->thread) + " of block " +
+             place_in(launch.grid, writer->block) + " of " + launch.kernel;
+    }
+    return "nobody";
+  }
 
  private:
   static GuardedBuffer buffer(const char* name, std::size_t count, Build build,
@@ -219,7 +238,11 @@ Execution<T> execute(const Conv2dStage& stage, const Conv2dStage* traced,
     once.launch();
     execution.workspace_bytes = once.workspace_bytes();
     execution.y = once.take_y(execution.violations);
-    if (build == Build::traced) execution.report = session.report();
+    if (build != Build::traced) return;
+    execution.report = session.report();
+    if (options.who_wrote) {
+      execution.writer = once.writer_of(*options.who_wrote, execution.report);
+    }
   };
   if (options.place == Place::emulator && options.trace && traced != nullptr) {
     run(*traced, Build::traced);

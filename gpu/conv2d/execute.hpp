@@ -1,6 +1,8 @@
 #pragma once
 // One stage run once on host data: upload, guard, launch, download, look at what was touched.
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct ExecuteOptions {
   unsigned char poison = 0xFF;       ///< what y (beta = 0) and its stride gaps hold before
   std::uint64_t workspace_seed = 1;  ///< the workspace's random contents
   std::int64_t base_offset = 0;      ///< elements by which every operand is shifted off alignment
+  /// An element n, k, p, q of y: a traced run says who wrote it.
+  std::optional<std::array<std::int64_t, 4>> who_wrote = std::nullopt;
 };
 
 template <typename T>
@@ -27,6 +31,7 @@ struct Execution {
   simt::Report report;                  ///< of the traced run
   std::vector<std::string> violations;  ///< "guard before y changed at byte 12", "x changed", ...
   std::size_t workspace_bytes = 0;
+  std::string writer;  ///< "thread (3,0,0) of block (1,0,0) of direct<float>", or "nobody"
 };
 
 /// The operands of one run, on the host, in the problem's storage type T.

@@ -20,24 +20,37 @@ std::string with_axes(const Agreement& agreement) {
          agreement.failure.substr(agreement.failure.find(')') + 1);
 }
 
-template <typename T>
-void set_verdict(Verdict& verdict, const char* stage, const Execution<T>& execution,
-                 const Judge<T>& judge, Order order, Padding padding) {
-  const std::string name = std::string(stage) + ": ";
+// Runs, judges, and where a value is wrong in the emulator asks once more who wrote it.
+// `run(options)` executes the stage.
+template <typename T, typename Run>
+Verdict verdict_of(const Conv2dStage& stage, const Judge<T>& judge, ExecuteOptions options,
+                   Run&& run) {
+  Execution<T> execution = run(options);
+  Verdict verdict;
+  verdict.workspace_bytes = execution.workspace_bytes;
+  verdict.agreement = judge.judge(execution.y, stage.order, stage.padding);
   const auto& faults = execution.report.faults;
-  const bool may_be_partial = !faults.empty();
-  verdict.agreement = judge.judge(execution.y, order, padding);
-  if (may_be_partial) {
-    verdict.failure = name + faults.front().message;
+  if (!faults.empty()) {
+    verdict.failure = faults.front().message;
     if (faults.size() > 1) {
       verdict.failure += " (and " + std::to_string(faults.size() - 1) + " other faults)";
     }
   } else if (!execution.violations.empty()) {
-    verdict.failure = name + execution.violations.front();
+    verdict.failure = execution.violations.front();
   } else if (!verdict.agreement.pass) {
-    verdict.failure = name + with_axes(verdict.agreement);
+    verdict.failure = with_axes(verdict.agreement);
+    if (verdict.agreement.wrong > 0 && options.place == Place::emulator) {
+      options.trace = true;
+      options.emulator.sample_blocks = 0;
+      options.who_wrote = verdict.agreement.first_wrong;
+      const std::string writer = run(options).writer;
+      if (!writer.empty()) verdict.failure += "; written by " + writer;
+    }
   }
+  verdict.report = std::move(execution.report);
   verdict.pass = verdict.failure.empty();
+  if (!verdict.pass) verdict.failure = std::string(stage.name) + ": " + verdict.failure;
+  return verdict;
 }
 
 }  // namespace
@@ -93,23 +106,18 @@ std::string repeat_line(const char* stage, const Conv2dProblem& prob, Layout lay
 template <typename T>
 Verdict verify(const Conv2dStage& stage, const Conv2dStage* traced, const Judge<T>& judge,
                const ExecuteOptions& options) {
-  Execution<T> execution = execute(stage, traced, judge.operands(), options);
-  Verdict verdict;
-  verdict.workspace_bytes = execution.workspace_bytes;
-  set_verdict(verdict, stage.name, execution, judge, stage.order, stage.padding);
-  verdict.report = std::move(execution.report);
-  return verdict;
+  return verdict_of(stage, judge, options, [&](const ExecuteOptions& with) {
+    return execute(stage, traced, judge.operands(), with);
+  });
 }
 
 template <typename T>
 Verdict verify(int index, const Judge<T>& judge, const ExecuteOptions& options) {
-  Execution<T> execution = execute(index, judge.operands(), options);
+  (void)supports(index, judge.operands());  // throws when there is no such stage
   const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
-  Verdict verdict;
-  verdict.workspace_bytes = execution.workspace_bytes;
-  set_verdict(verdict, stage.name, execution, judge, stage.order, stage.padding);
-  verdict.report = std::move(execution.report);
-  return verdict;
+  return verdict_of(stage, judge, options, [&](const ExecuteOptions& with) {
+    return execute(index, judge.operands(), with);
+  });
 }
 
 template <typename T>

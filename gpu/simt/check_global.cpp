@@ -130,4 +130,17 @@ void Tracer::report_block_race(const Request& request, int i, ArrayNumber array,
   faults_.add(std::move(raw));
 }
 
+std::optional<Writer> last_writer(const void* memory) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  for (const Allocation* allocation : all_allocations()) {
+    if (!allocation->contains(address, 1) || allocation->writers == nullptr) continue;
+    const GlobalWriter& writer = allocation->writers[(address - allocation->base) / 4];
+    if (writer.tag == 0) return std::nullopt;
+    return Writer{static_cast<std::uint32_t>(writer.tag >> kLaunchBit),
+                  (block_of(writer.tag) & 0x7fffffff) - 1,
+                  static_cast<std::uint32_t>(writer.pc_and_thread & ((1u << kThreadBits) - 1))};
+  }
+  return std::nullopt;
+}
+
 }  // namespace sevenloops::simt

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "gpu/simt/report.hpp"
 
@@ -52,5 +53,17 @@ void mark_uninitialized(const void* memory, std::size_t bytes);
 void set_read_only(const void* memory, bool read_only);
 /// Changes the name under which the allocation appears in reports.
 void set_name(const void* memory, const char* name);
+
+/// The block of a traced launch that wrote an element of global memory last, and the first of its
+/// threads that did.
+struct Writer {
+  std::uint32_t launch = 0;  ///< LaunchReport::number
+  std::uint64_t block = 0;   ///< counted through the grid, x fastest
+  std::uint32_t thread = 0;  ///< counted through the block, x fastest
+};
+
+/// Who wrote the 4 bytes that hold `memory`, while their allocation lives. Empty when no traced
+/// launch did.
+std::optional<Writer> last_writer(const void* memory);
 
 }  // namespace sevenloops::simt

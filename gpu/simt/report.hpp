@@ -50,7 +50,8 @@ struct CountersOf {
 };
 
 struct LaunchReport {
-  std::string kernel;  ///< demangled, without namespaces
+  std::uint32_t number = 0;  ///< counts the launches of the process, plain ones too
+  std::string kernel;        ///< demangled, without namespaces
   Triple grid{}, block{};
   std::uint64_t dynamic_shared_bytes = 0, static_shared_bytes = 0;
   std::uint64_t blocks_total = 0, blocks_traced = 0;  ///< differ when blocks were sampled

@@ -141,6 +141,7 @@ void record_launch(LaunchState& launch, std::uint64_t static_shared_bytes) {
   auto* session = SessionAccess::innermost;
   if (session == nullptr) return;
   RawLaunch raw;
+  raw.report.number = launch.number;
   raw.report.kernel = launch.kernel;
   raw.report.grid = launch.launch->grid;
   raw.report.block = launch.launch->block;

@@ -12,6 +12,7 @@ namespace {
 // Digits that bring every value of T back.
 template <typename T>
 std::string text_of(double value) {
+  if (std::isnan(value)) return "nan";
   char text[40];
   std::snprintf(text, sizeof text, "%.*g", sizeof(T) == 8 ? 17 : sizeof(T) == 4 ? 9 : 5, value);
   return text;
