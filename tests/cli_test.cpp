@@ -331,8 +331,7 @@ TEST(Figures, SayWhatMoved) {
   before.load_sectors = 32000;
   after.load_sectors = 4000;
   before.load_useful_bytes = after.load_useful_bytes = 128000;
-  EXPECT_EQ(what_moved(before, after),
-            "global load sectors 8.0x fewer, useful part of loaded sectors 12 % -> 100 %");
+  EXPECT_EQ(what_moved(before, after), "load sectors 8.0x fewer, bytes used 12 % -> 100 %");
   EXPECT_EQ(what_moved(before, before), "nothing that is counted here");
 }
 

@@ -116,22 +116,33 @@ void print_table(const std::vector<Row>& rows, bool own) {
                percent(f.active_lanes), about + quantity(f.flops),
                std::isnan(f.flops_per_byte()) ? "-" : fixed(f.flops_per_byte(), 1)});
   }
-  table.print(std::cout);
+  table.print(std::cout, terminal_width());
 }
 
+// How each stage differs from the one before that was run too.
 void print_what_moved(const std::vector<Row>& rows) {
   const Row* before = nullptr;
   for (const Row& row : rows) {
     if (!row.refused.empty()) continue;
-    if (before == nullptr) {
-      before = &row;
-      continue;
+    if (before != nullptr) {
+      if (before == &rows.front()) std::cout << "\nWhat moved\n";
+      const std::string pair = std::string(row.name()) + " against " + before->name() + ": ";
+      std::cout << "  " << inked(pair, Ink::strong) << what_moved(before->figures, row.figures)
+                << '\n';
     }
-    const std::string pair = std::string(row.name()) + " against " + before->name() + ": ";
-    std::cout << "  " << inked(pair, Ink::strong) << what_moved(before->figures, row.figures)
-              << '\n';
     before = &row;
   }
+}
+
+void print_faults(const std::vector<Row>& rows) {
+  std::size_t launches = 0, faults = 0;
+  for (const Row& row : rows) {
+    launches += row.real.report.launches.size();
+    faults += row.real.report.faults.size();
+  }
+  std::cout << '\n'
+            << (faults == 0 ? "No fault" : inked(std::to_string(faults) + " faults", Ink::bad))
+            << " in " << launches << " traced launches: races, barriers, wild or early accesses.\n";
 }
 
 void print_parts(const Row& row, const std::string& by) {
@@ -158,12 +169,14 @@ void print_parts(const Row& row, const std::string& by) {
 }
 
 constexpr const char* kLegend =
-    R"(error / bound     worst rounding error on real data, as a fraction of what theory allows (1 = the limit)
-load requests     reads of global memory, one for the 32 threads of a warp together
-sectors/request   pieces of 32 bytes that a request touches: 4 when 32 floats lie side by side, 32 when none do
-bytes used        of the bytes in those sectors, the part that a thread asked for
-wavefronts        passes through the banks of shared memory; conflicts are the passes that a better layout saves
-FLOP/byte         operations for each byte that crosses to or from global memory
+    R"(on integers      exact: equal to the seven loops, bit for bit
+error / bound    worst rounding error on real data; 1 is the most that theory allows
+load requests    reads of global memory, each by the 32 threads of a warp together
+sectors/request  32-byte pieces it touches: 4 if 32 floats lie side by side, 32 if none do
+bytes used       the part of those sectors that some thread asked for
+wavefronts       passes through shared memory; conflicts are those a better layout saves
+lanes active     threads of a warp that take part, on average
+FLOP/byte        arithmetic for each byte that crosses to or from global memory
 )";
 
 int verdict_of(const std::vector<Row>& rows) {
@@ -209,7 +222,7 @@ int compare_in_emulator(const CompareOptions& options, const Subject& subject,
   std::cout << std::endl;
   const std::vector<Row> rows = examined(subject, own, sampled);
   print_table(rows, own != nullptr);
-  std::cout << "\nWhat moved:\n";
+  print_faults(rows);
   print_what_moved(rows);
   if (!options.by.empty()) {
     for (const Row& row : rows) print_parts(row, options.by);

@@ -68,6 +68,8 @@ double Figures::flops_per_byte() const {
   return ratio(flops, kSectorBytes * (load_sectors + store_sectors));
 }
 
+double Figures::store_share() const { return ratio(store_sectors, load_sectors + store_sectors); }
+
 Figures figures_of(const simt::Report& report, std::size_t workspace_bytes) {
   Figures figures;
   figures.workspace_bytes = static_cast<double>(workspace_bytes);
@@ -96,19 +98,20 @@ Figures figures_of(const simt::Counters& counters) {
 
 std::string what_moved(const Figures& before, const Figures& after) {
   constexpr double kWorthTelling = 0.1375;  // log2(1.1)
+  constexpr double kWorthStores = 0.1;      // of all sectors, before or after
+  const double store_share = std::max(before.store_share(), after.store_share());
   std::vector<Moved> moved{
-      count_moved("global load requests", before.load_requests, after.load_requests, "fewer",
+      count_moved("load requests", before.load_requests, after.load_requests, "fewer", "more"),
+      count_moved("load sectors", before.load_sectors, after.load_sectors, "fewer", "more"),
+      store_share > kWorthStores
+          ? count_moved("store sectors", before.store_sectors, after.store_sectors, "fewer", "more")
+          : Moved{},
+      fraction_moved("bytes used", before.useful_fraction(), after.useful_fraction()),
+      count_moved("shared wavefronts", before.shared_wavefronts, after.shared_wavefronts, "fewer",
                   "more"),
-      count_moved("global load sectors", before.load_sectors, after.load_sectors, "fewer", "more"),
-      count_moved("global store sectors", before.store_sectors, after.store_sectors, "fewer",
-                  "more"),
-      fraction_moved("useful part of loaded sectors", before.useful_fraction(),
-                     after.useful_fraction()),
-      count_moved("shared-memory wavefronts", before.shared_wavefronts, after.shared_wavefronts,
-                  "fewer", "more"),
       count_moved("bank conflicts", before.bank_conflicts, after.bank_conflicts, "fewer", "more"),
       count_moved("FLOP", before.flops, after.flops, "fewer", "more"),
-      fraction_moved("active lanes", before.active_lanes, after.active_lanes),
+      fraction_moved("lanes active", before.active_lanes, after.active_lanes),
   };
   std::erase_if(moved, [](const Moved& m) { return m.strength < kWorthTelling; });
   std::stable_sort(moved.begin(), moved.end(),

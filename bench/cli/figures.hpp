@@ -21,6 +21,7 @@ struct Figures {
 
   double sectors_per_request() const;  ///< 4 at best for 32 neighboring floats
   double useful_fraction() const;      ///< of the bytes of loaded sectors
+  double store_share() const;          ///< stored among all sectors
   double flops_per_byte() const;       ///< of all global sectors
 };
 
@@ -31,7 +32,7 @@ Figures figures_of(const simt::Report& report, std::size_t workspace_bytes);
 Figures figures_of(const simt::Counters& counters);
 
 /// The (at most three) figures that changed most from `before`, most important first:
-/// "global load sectors 5.1x fewer, bank conflicts 0 -> 1.2k". "nothing that is counted here" when
+/// "load sectors 5.1x fewer, bank conflicts 0 -> 1.2k". "nothing that is counted here" when
 /// none moved by more than a tenth.
 std::string what_moved(const Figures& before, const Figures& after);
 

@@ -31,9 +31,13 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
-  void print(std::ostream& out) const;
+  /// `width` letters in a line, 0 for any number.
+  void print(std::ostream& out, int width = 0) const;
 
  private:
+  void print_part(std::ostream& out, const std::vector<std::size_t>& part) const;
+  std::vector<std::size_t> widths() const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };

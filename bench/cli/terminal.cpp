@@ -1,5 +1,6 @@
 #include "bench/cli/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,6 +16,11 @@ bool use_color() {
            (term == nullptr || std::strcmp(term, "dumb") != 0);
   }();
   return use;
+}
+
+int terminal_width() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string inked(const std::string& text, Ink ink) {

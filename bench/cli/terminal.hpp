@@ -9,6 +9,10 @@ namespace sevenloops {
 /// Are colors welcome on standard output? Only on a terminal, and not when NO_COLOR is set.
 bool use_color();
 
+/// Letters in a line of standard output's terminal; 0 when it is none, and lines may be of any
+/// length.
+int terminal_width();
+
 enum class Ink { plain, good, bad, faint, strong };
 
 /// `text` in a color, or as it is when colors are not welcome.
