@@ -3,11 +3,28 @@
 
 #include <cstdio>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "gpu/simt/emulator.hpp"
 #include "reference/core/error.hpp"
 #include "tests/faults/fault_case.hpp"
+
+namespace {
+
+/// `text` with a line break instead of the last space before column 100.
+std::string wrapped(std::string text) {
+  constexpr std::size_t kColumns = 100;
+  for (std::size_t begin = 0; text.size() - begin > kColumns;) {
+    const std::size_t space = text.rfind(' ', begin + kColumns);
+    if (space == std::string::npos || space <= begin) break;
+    text.replace(space, 1, "\n    ");
+    begin = space + 1;
+  }
+  return text;
+}
+
+}  // namespace
 
 int main() {
   using namespace sevenloops;
@@ -26,7 +43,7 @@ int main() {
       }
       if (session.report().faults.empty()) return 1;
       const simt::Fault& fault = session.report().faults.front();
-      std::printf("%s\n  %s\n", simt::name_of(fault.kind), fault.message.c_str());
+      std::printf("%s\n", wrapped(fault.message).c_str());
     }
   }
   return 0;
