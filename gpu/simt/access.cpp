@@ -102,7 +102,9 @@ void Tracer::report_outside(const Lane& lane, std::uintptr_t address, unsigned b
   const std::size_t in_static = address - static_low_;
   constexpr std::size_t kNear = 64 * 1024;
   ArrayNumber array = kNoArray;
-  if (in_static < static_bytes_) array = static_arrays_.nearest(in_static);
+  if (static_bytes_ > 0 && in_static + kNear < static_bytes_ + 2 * kNear) {
+    array = static_arrays_.nearest(static_cast<std::ptrdiff_t>(in_static));
+  }
   if (address + kNear - dynamic_low_ < dynamic_bytes_ + 2 * kNear) array = static_arrays_.dynamic();
   if (array != kNoArray) {
     RawFault raw = fault(FaultKind::shared_overrun, pc, lane.thread, array);

@@ -22,12 +22,16 @@ StaticArrays::StaticArrays() : arrays_(Image::get().shared_arrays(true)) {
   }
 }
 
-ArrayNumber StaticArrays::nearest(std::size_t offset) const {
-  const auto after = std::find_if(arrays_.begin(), arrays_.end(), [&](const SharedArray& array) {
-    return array.offset - first_ > offset;
-  });
-  const auto index = after - arrays_.begin();
-  return static_cast<ArrayNumber>(index == 0 ? 1 : index);
+ArrayNumber StaticArrays::nearest(std::ptrdiff_t offset) const {
+  const auto away = [&](const SharedArray& array) {
+    const auto begin = static_cast<std::ptrdiff_t>(array.offset - first_);
+    const auto end = begin + static_cast<std::ptrdiff_t>(array.bytes);
+    return std::max({begin - offset, offset - end + 1, std::ptrdiff_t{0}});
+  };
+  const auto found = std::min_element(
+      arrays_.begin(), arrays_.end(),
+      [&](const SharedArray& a, const SharedArray& b) { return away(a) < away(b); });
+  return static_cast<ArrayNumber>(found - arrays_.begin() + 1);
 }
 
 }  // namespace sevenloops::simt

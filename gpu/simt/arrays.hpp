@@ -31,8 +31,8 @@ class StaticArrays {
     const SharedArray& array = (*this)[number];
     return offset + bytes <= array.offset - first_ + array.bytes;
   }
-  /// The array that ends last before `offset`, else the one that begins first after it.
-  ArrayNumber nearest(std::size_t offset) const;
+  /// The array whose end or start is next to `offset`.
+  ArrayNumber nearest(std::ptrdiff_t offset) const;
 
  private:
   StaticArrays();

@@ -56,6 +56,11 @@ int find_loaded(dl_phdr_info* info, std::size_t, void* data) {
   return 1;
 }
 
+// A variable inside a function, neither a red zone (device.hpp) nor a guard of its initialization.
+bool is_shared_array(const std::string& mangled) {
+  return mangled.starts_with("_ZZ") && mangled.find("sevenloops_red_zone") == mangled.npos;
+}
+
 template <typename T>
 const T* at(const std::vector<char>& file, std::size_t offset, std::size_t count = 1) {
   if (offset > file.size() || count > (file.size() - offset) / sizeof(T)) {
@@ -129,7 +134,7 @@ void Image::read_symbols(const std::vector<char>& file) {
       if (name == "sevenloops_thread_storage_anchor") {
         anchor_offset_ = symbol.st_value;
         has_anchor = true;
-      } else if (ours && name.starts_with("_ZZ")) {
+      } else if (ours && is_shared_array(name)) {
         const std::string whole = demangled(name);
         arrays_[traced].push_back(
             {whole.substr(whole.rfind("::") + 2), name, symbol.st_value, symbol.st_size});

@@ -71,6 +71,36 @@ __global__ void shared_underrun_by_one(float* y) {
   y[blockIdx.x * 64 + threadIdx.x] = value + first[threadIdx.x];
 }
 
+// The same through a pointer, which knows no size: the end of an array is no neighbor's start.
+template <bool kBroken>
+__global__ void shared_overrun_by_pointer(float* y, float value) {
+  __shared__ float first[64];
+  __shared__ float second[64];
+  first[threadIdx.x] = 0.0f;
+  second[threadIdx.x] = 0.0f;
+  __syncthreads();
+  float* target = value > 0.0f ? first : second;
+  target += threadIdx.x;
+  target[kBroken ? 1 : 0] = value;  // FAULT shared_overrun_by_pointer
+  __syncthreads();
+  y[blockIdx.x * 64 + threadIdx.x] = first[threadIdx.x] + second[threadIdx.x];
+}
+
+// So far past the end of the first that the address is inside of the third.
+template <bool kBroken>
+__global__ void shared_overrun_into_another(float* y) {
+  __shared__ float first[64];
+  __shared__ float second[64];
+  __shared__ float third[64];
+  first[threadIdx.x] = 1.0f;
+  second[threadIdx.x] = 2.0f;
+  third[threadIdx.x] = 3.0f;
+  __syncthreads();
+  const unsigned slot = kBroken && threadIdx.x == 10 ? 64 + 64 + 20 : threadIdx.x;
+  const float value = second[slot];  // FAULT shared_overrun_into_another
+  y[blockIdx.x * 64 + threadIdx.x] = value + first[threadIdx.x] + third[threadIdx.x];
+}
+
 // Far past the end: row 64 of an array of 4 rows.
 template <bool kBroken>
 __global__ void shared_overrun_far(float* y) {
@@ -119,6 +149,13 @@ std::vector<float> run(bool broken) {
   return y.values();
 }
 
+std::vector<float> run_by_pointer(bool broken) {
+  Memory y("y", std::vector<float>(128));
+  launch(broken ? shared_overrun_by_pointer<true> : shared_overrun_by_pointer<false>,
+         LaunchShape{dim3(2), dim3(64)}, nullptr, y.data(), 1.0f);
+  return y.values();
+}
+
 }  // namespace
 
 std::vector<FaultCase> shared_memory_cases() {
@@ -141,6 +178,11 @@ std::vector<FaultCase> shared_memory_cases() {
             run<shared_read_of_unwritten_vector<true>, shared_read_of_unwritten_vector<false>>),
       fault(overrun, "shared_overrun_by_one", "shared_overrun_by_one<true>", "first", {},
             {{63, 0, 0}}, run<shared_overrun_by_one<true>, shared_overrun_by_one<false>>),
+      fault(overrun, "shared_overrun_by_pointer", "shared_overrun_by_pointer<true>", "first", {},
+            {{63, 0, 0}}, run_by_pointer),
+      fault(overrun, "shared_overrun_into_another", "shared_overrun_into_another<true>", "second",
+            {}, {{10, 0, 0}},
+            run<shared_overrun_into_another<true>, shared_overrun_into_another<false>>),
       fault(overrun, "shared_underrun_by_one", "shared_underrun_by_one<true>", "second", {},
             {{0, 0, 0}}, run<shared_underrun_by_one<true>, shared_underrun_by_one<false>>),
       fault(overrun, "shared_overrun_far", "shared_overrun_far<true>", "rows", {{1, 0, 0}},
