@@ -17,15 +17,17 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 
-// One copy a worker; a worker runs one block at a time. Not thread_local: that may be initialized by
-// a function of its own. Traced builds put a zone before each array that belongs to nobody, so that
-// the end of one is never the start of another.
+// One copy a worker; a worker runs one block at a time. Not thread_local: that may be initialized
+// by a function of its own. Traced builds put a zone before each array that belongs to nobody, so
+// that the end of one is never the start of another.
 #define SEVENLOOPS_THREAD_STORAGE(alignment) static __thread __attribute__((aligned(alignment)))
 #ifdef SEVENLOOPS_TRACED
 #define SEVENLOOPS_ZONE_NAME(number) sevenloops_red_zone_##number
-#define SEVENLOOPS_ZONE(number)                              \
+#define SEVENLOOPS_ZONE(number) \
   SEVENLOOPS_THREAD_STORAGE(16) __attribute__((used)) char SEVENLOOPS_ZONE_NAME(number)[256]
-#define __shared__ SEVENLOOPS_ZONE(__COUNTER__); SEVENLOOPS_THREAD_STORAGE(16)
+#define __shared__              \
+  SEVENLOOPS_ZONE(__COUNTER__); \
+  SEVENLOOPS_THREAD_STORAGE(16)
 #else
 #define __shared__ SEVENLOOPS_THREAD_STORAGE(16)
 #endif
