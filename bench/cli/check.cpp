@@ -187,7 +187,9 @@ int check(const CheckOptions& options) {
   if (ran == 0) throw Error("nothing was checked: " + refused);
   std::cout << '\n'
             << (failed == 0 ? inked("All checks pass.", Ink::good)
-                            : inked(std::to_string(failed) + " checks fail.", Ink::bad))
+                            : inked(std::to_string(failed) +
+                                        (failed == 1 ? " check fails." : " checks fail."),
+                                    Ink::bad))
             << '\n';
   return failed == 0 ? 0 : 1;
 }

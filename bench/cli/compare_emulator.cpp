@@ -186,7 +186,7 @@ int verdict_of(const std::vector<Row>& rows) {
     if (!row.failed()) continue;
     ++failed;
     const Verdict& worst = row.exact.pass ? row.real : row.exact;
-    std::cout << inked(std::string(row.name()) + ": ", Ink::bad) << worst.failure << '\n';
+    std::cout << inked(worst.failure, Ink::bad) << '\n';
   }
   if (ran == 0) throw Error("no stage supports this problem, so nothing was compared");
   return failed > 0 ? 1 : 0;

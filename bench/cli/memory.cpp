@@ -61,14 +61,16 @@ double verification_bytes(const Conv2dForward::Args& args, const std::vector<int
       (count(args.x.extents) + count(args.w.extents)) * (2 * element + element + 8);
   // Old and new on host and device, and value, magnitude, taps and twin of the reference.
   const double output = count(args.y.extents) * (4 * element + 3 * 8 + element);
+  if (place == Place::gpu) return inputs + output;
   double workspace = 0;
   for (const int index : stages) {
-    if (place == Place::gpu) break;
     const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
     if (!stage.supports(args)) continue;
     workspace = std::max(workspace, static_cast<double>(stage.workspace_bytes(args)));
   }
-  return inputs + output + 3 * workspace;
+  // The emulator notes who wrote each word.
+  constexpr double kWriters = 4;
+  return inputs + output + kWriters * element * count(args.y.extents) + (3 + kWriters) * workspace;
 }
 
 }  // namespace sevenloops
