@@ -1,7 +1,7 @@
 #include <sched.h>
 
 #include <condition_variable>
-#include <deque>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <set>
@@ -49,12 +49,10 @@ class Pool {
   void run(LaunchState& launch, int count) {
     const std::lock_guard one_at_a_time(launching_);
     while (static_cast<int>(workers_.size()) < count) {
-      workers_.push_back(std::make_unique<Worker>());
-      if (workers_.size() > 1) {
-        threads_.emplace_back([this, number = static_cast<int>(workers_.size()) - 1, turn = turn_] {
-          serve(number, turn);
-        });
-      }
+      const int number = static_cast<int>(workers_.size());
+      Worker* worker = workers_.emplace_back(std::make_unique<Worker>()).get();
+      if (number == 0) continue;
+      threads_.emplace_back([=, this, turn = turn_] { serve(*worker, number, turn); });
     }
     {
       const std::lock_guard lock(mutex_);
@@ -64,14 +62,24 @@ class Pool {
       ++turn_;
     }
     if (count > 1) wake_.notify_all();
-    workers_[0]->run(launch);
+    run_by(*workers_[0], launch);
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return busy_ == 0; });
   }
 
  private:
-  void serve(int number, std::uint64_t turn) {
-    Worker& worker = *workers_[number];
+  // What a worker cannot get, memory for instance, fails the launch and not the program.
+  static void run_by(Worker& worker, LaunchState& launch) {
+    try {
+      worker.run(launch);
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(launch.mutex);
+      launch.failed = true;
+      if (launch.failure.empty()) launch.failure = launch.kernel + ": " + error.what();
+    }
+  }
+
+  void serve(Worker& worker, int number, std::uint64_t turn) {
     for (;;) {
       LaunchState* launch = nullptr;
       {
@@ -82,7 +90,7 @@ class Pool {
         if (number >= wanted_) continue;
         launch = launch_;
       }
-      worker.run(*launch);
+      run_by(worker, *launch);
       {
         const std::lock_guard lock(mutex_);
         --busy_;
@@ -93,8 +101,8 @@ class Pool {
 
   std::mutex launching_, mutex_;
   std::condition_variable wake_, done_;
-  std::deque<std::unique_ptr<Worker>> workers_;
-  std::deque<std::thread> threads_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
   LaunchState* launch_ = nullptr;
   std::uint64_t turn_ = 0;
   int wanted_ = 0, busy_ = 0;

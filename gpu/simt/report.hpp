@@ -38,7 +38,7 @@ struct Counters {
   std::uint64_t barriers = 0;     ///< block-wide barriers passed, per block
   std::uint64_t collectives = 0;  ///< warp-level shuffles, votes, warp barriers
   std::uint64_t flops = 0;        ///< 2 per counted fma, per lane
-  std::uint64_t warp_blocks = 0;  ///< basic blocks entered by warps
+  std::uint64_t warp_blocks = 0;  ///< steps of warps: their requests to memory
   std::uint64_t lane_blocks = 0;  ///< the same counted by lane; / (32 * warp_blocks) = converged
   bool operator==(const Counters&) const = default;
 };
