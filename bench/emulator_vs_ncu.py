@@ -4,7 +4,9 @@
     emulator_vs_ncu.py --bin build/cuda/bin --raw RAW_FOLDER [--out bench/results/emulator_vs_ncu.json]
 
 Runs launch_once in the emulator and, under ncu, on the GPU; compares launch by launch; writes JSON.
-Exit 0 when everything that is held to equality is equal, 1 when not, 2 when a run failed.
+Exit 0 when everything that is held to equality is equal, 1 when not, 2 when a run failed. Where the
+GPU itself answers differently from run to run of one launch, no number can be equal to it: such
+answers are shown, all of them, and do not fail the comparison.
 What ncu printed is left in RAW_FOLDER.
 """
 
@@ -143,7 +145,7 @@ def compare_launches(emulated, runs, metrics):
             a, b = at(ours["counters"], path), min(values)
             rows.append({"kernel": plain_name(ours["kernel"]), "metric": name,
                          "ncu_metric": ncu_name, "emulator": a, "ncu": b, "ncu_runs": values,
-                         "held": held, "equal": a == b})
+                         "held": held, "equal": a == b, "steady": min(values) == max(values)})
     return rows
 
 
@@ -215,7 +217,9 @@ def main():
     print(summary_of(results))
     if any("failed" in r for r in results):
         return 2
-    return 1 if any(row["held"] and not row["equal"] for r in results for row in r["rows"]) else 0
+    wrong = [row for r in results for row in r["rows"]
+             if row["held"] and row["steady"] and not row["equal"]]
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

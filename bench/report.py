@@ -163,6 +163,14 @@ def results_all():
     return "\n\n".join(parts)
 
 
+def beside(row):
+    """The emulator's count, and the GPU's where it is another: a range if its runs differ."""
+    if row["equal"]:
+        return f"{row['emulator']}"
+    runs = row["ncu_runs"]
+    return f"**{row['emulator']} / {min(runs)}{'' if row['steady'] else f' to {max(runs)}'}**"
+
+
 def emulator_vs_ncu():
     data = load("emulator_vs_ncu")
     if data is None:
@@ -182,14 +190,19 @@ def emulator_vs_ncu():
             held = [r for r in launch.values() if r["held"]]
             compared += len(held)
             unequal += sum(not r["equal"] for r in held)
-            cells = [f"{r['emulator']}" if r["equal"] else f"**{r['emulator']} / {r['ncu']}**"
-                     for r in launch.values()]
+            cells = [beside(r) for r in launch.values()]
             rows.append([*start, f"`{next(iter(launch.values()))['kernel']}`", *cells])
     held = {r["metric"] for result in data["results"] for r in result["rows"] if r["held"]}
     header = ["stage", "problem", "kernel", *(n if n in held else f"{n} (shown only)" for n in names)]
     gpu = data["context"].get("gpu", "a GPU")
     note = (f"{compared - unequal} of {compared} counters that are held to equality are equal to Nsight "
             f"Compute's on {gpu}; where two numbers stand, the first is the emulator's.")
+    unsteady = [r for result in data["results"] for r in result["rows"]
+                if r["held"] and not r["equal"] and not r["steady"]]
+    if unsteady:
+        note += (f" {len(unsteady)} of the others differ between runs of the same launch on the GPU itself"
+                 " (the range is shown): collisions with whatever else is under way, which addresses"
+                 " alone do not tell.")
     failed = sum("failed" in result for result in data["results"])
     if failed:
         note += f" {failed} comparisons failed and are not counted."

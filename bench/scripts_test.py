@@ -53,7 +53,8 @@ class EmulatorVsNcu(unittest.TestCase):
         runs = [emulator_vs_ncu.parse_ncu(WIDE.replace("1,024", n)) for n in ("1,030", "1,024")]
         for requests, equal in ((1024, True), (1030, False)):
             row = emulator_vs_ncu.compare_launches(emulated(requests), runs, METRICS)[0]
-            self.assertEqual((row["equal"], row["ncu"], row["ncu_runs"]), (equal, 1024, [1030, 1024]))
+            self.assertEqual((row["equal"], row["steady"]), (equal, False))
+            self.assertEqual((row["ncu"], row["ncu_runs"]), (1024, [1030, 1024]))
 
     def test_other_launches_are_a_failure(self):
         measured = emulator_vs_ncu.parse_ncu(WIDE)
