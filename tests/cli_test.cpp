@@ -161,7 +161,8 @@ TEST_F(CommandLine, ComparesOnYourOwnTensors) {
       {"compare", "conv2d", "--x", "x.npy", "--w", "w.npy", "--pad", "1", "--json", "own.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.out << outcome.error;
   EXPECT_NE(outcome.out.find("n1c3h12w10_k4r3s3_p1"), std::string::npos);
-  for (const json& stage : json::parse(read_text(file("own.json")))["stages"]) {
+  const json results = json::parse(read_text(file("own.json")));
+  for (const json& stage : results["stages"]) {
     EXPECT_TRUE(stage["own_data"]["pass"]);
   }
 }
