@@ -8,8 +8,8 @@
 
 namespace sevenloops {
 
-/// Owns `bytes` bytes of device memory at `place` (cudaMalloc, or the emulator's). Throws Error with
-/// sizes when there is not enough, and when `place` is the GPU and there is none.
+/// Owns `bytes` bytes of device memory at `place` (cudaMalloc, or the emulator's). Throws Error
+/// with sizes when there is not enough, and when `place` is the GPU and there is none.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;

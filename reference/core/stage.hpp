@@ -6,7 +6,8 @@
 
 namespace sevenloops {
 
-/// Yes, or no with a reason that completes the sentence "<stage> does not support this problem: ...".
+/// Yes, or no with a reason that completes the sentence "<stage> does not support this problem:
+/// ...".
 struct Support {
   bool yes = true;
   std::string reason;
@@ -23,7 +24,8 @@ enum class Order { reference, own };
 /// says, or a stored zero is multiplied, which differs when the filter holds infinities or NaN.
 enum class Padding { skipped, multiplied };
 
-/// A queue of work on a GPU (a cudaStream_t), or null: the default queue, and the emulator's only one.
+/// A queue of work on a GPU (a cudaStream_t), or null: the default queue, and the emulator's only
+/// one.
 using Stream = void*;
 
 /// Scratch memory of exactly `workspace_bytes(args)` bytes, with arbitrary contents, on the place
