@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 
 #include "bench/cli/compare.hpp"
@@ -74,23 +75,31 @@ Json row_json(const Measured& row, const Subject& subject) {
 
 void print_table(const std::vector<Measured>& rows, const Measured* peer, const Subject& subject,
                  const Floor& floor) {
-  std::vector<Column> columns{{"", Align::left},    {"on\nintegers"}, {"error\n/ bound"},
-                              {"work-\nspace"},     {"prepare\nms"},  {"time\nms"},
-                              {"spread\n10-90 %"},  {"TFLOP/s"},      {"of the\nceiling"},
-                              {"against\nprevious"}};
-  if (peer != nullptr) columns.push_back({"against\n" + peer->library});
+  std::vector<Column> columns{{"", Align::left},        {"on\nintegers"}, {"error\n/ bound"},
+                              {"work-\nspace"},         {"prepare\nms"},  {"time\nms"},
+                              {"spread\n10-90 %"},      {"TFLOP/s"},      {"of the\nceiling"},
+                              {"speed-up\non previous"}};
+  if (peer != nullptr) columns.push_back({"speed-up\non " + peer->library});
+  constexpr std::ptrdiff_t kPrepare = 4;  // a column that few stages need
+  const bool prepares =
+      std::any_of(rows.begin(), rows.end(), [](const Measured& row) { return row.prepare_ms > 0; });
+  const std::size_t count = columns.size();
+  if (!prepares) columns.erase(columns.begin() + kPrepare);
   Table table(columns);
   const Measured* before = nullptr;
   const auto add = [&](const Measured& row) {
     std::vector<Cell> cells =
         cells_of(row, row.library.empty() ? before : nullptr, peer, subject, floor);
-    if (cells.size() > columns.size()) cells.resize(columns.size(), "");
+    if (row.refused.empty()) {
+      cells.resize(count, "");
+      if (!prepares) cells.erase(cells.begin() + kPrepare);
+      before = &row;
+    }
     table.add(cells);
-    if (row.refused.empty()) before = &row;
   };
   for (const Measured& row : rows) add(row);
   if (peer != nullptr) add(*peer);
-  table.print(std::cout);
+  table.print(std::cout, terminal_width());
 }
 
 }  // namespace
