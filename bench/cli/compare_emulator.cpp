@@ -76,8 +76,7 @@ std::vector<Row> examined(const Subject& subject, const Conv2dOperands<T>* own,
   return rows;
 }
 
-Cell exact_cell(const Row& row, bool own) {
-  if (own) return "-";
+Cell exact_cell(const Row& row) {
   return row.exact.pass ? Cell("exact", Ink::good) : Cell("WRONG", Ink::bad);
 }
 
@@ -88,19 +87,22 @@ Cell real_cell(const Row& row) {
 }
 
 void print_table(const std::vector<Row>& rows, bool own) {
-  Table table({{"stage", Align::left},
-               {"on\nintegers"},
-               {"error\n/ bound"},
-               {"work-\nspace"},
-               {"load\nrequests"},
-               {"sectors\n/request"},
-               {"bytes\nused"},
-               {"shared\nwavefronts"},
-               {"bank\nconflicts"},
-               {"barriers"},
-               {"lanes\nactive"},
-               {"FLOP"},
-               {"FLOP\n/byte"}});
+  std::vector<Column> columns({{"stage", Align::left},
+                               {"on\nintegers"},
+                               {"error\n/ bound"},
+                               {"work-\nspace"},
+                               {"load\nrequests"},
+                               {"sectors\n/request"},
+                               {"bytes\nused"},
+                               {"shared\nwavefronts"},
+                               {"bank\nconflicts"},
+                               {"barriers"},
+                               {"lanes\nactive"},
+                               {"FLOP"},
+                               {"FLOP\n/byte"}});
+  constexpr std::ptrdiff_t kExact = 1;  // not on the user's own data
+  if (own) columns.erase(columns.begin() + kExact);
+  Table table(columns);
   for (const Row& row : rows) {
     if (!row.refused.empty()) {
       table.add({row.name(), Cell(row.refused, Ink::faint)});
@@ -108,13 +110,16 @@ void print_table(const std::vector<Row>& rows, bool own) {
     }
     const Figures& f = row.figures;
     const std::string about = f.estimated ? "~" : "";
-    table.add({row.name(), exact_cell(row, own), real_cell(row), bytes_text(f.workspace_bytes),
-               about + quantity(f.load_requests),
-               std::isnan(f.sectors_per_request()) ? "-" : fixed(f.sectors_per_request(), 1),
-               percent(f.useful_fraction()), about + quantity(f.shared_wavefronts),
-               about + quantity(f.bank_conflicts), about + quantity(f.barriers),
-               percent(f.active_lanes), about + quantity(f.flops),
-               std::isnan(f.flops_per_byte()) ? "-" : fixed(f.flops_per_byte(), 1)});
+    std::vector<Cell> cells(
+        {row.name(), exact_cell(row), real_cell(row), bytes_text(f.workspace_bytes),
+         about + quantity(f.load_requests),
+         std::isnan(f.sectors_per_request()) ? "-" : fixed(f.sectors_per_request(), 1),
+         percent(f.useful_fraction()), about + quantity(f.shared_wavefronts),
+         about + quantity(f.bank_conflicts), about + quantity(f.barriers), percent(f.active_lanes),
+         about + quantity(f.flops),
+         std::isnan(f.flops_per_byte()) ? "-" : fixed(f.flops_per_byte(), 1)});
+    if (own) cells.erase(cells.begin() + kExact);
+    table.add(cells);
   }
   table.print(std::cout, terminal_width());
 }
