@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <iostream>
 
 #include "bench/cli/compare.hpp"
@@ -232,7 +233,9 @@ int compare_in_emulator(const CompareOptions& options, const Subject& subject,
   if (!options.by.empty()) {
     for (const Row& row : rows) print_parts(row, options.by);
   }
-  std::cout << '\n' << inked(kLegend, Ink::faint);
+  std::cout << '\n'
+            << inked(kLegend + (own != nullptr ? std::strchr(kLegend, '\n') + 1 - kLegend : 0),
+                     Ink::faint);
   results["sample_blocks"] = sampled;
   for (const Row& row : rows) results["stages"].push_back(row_json(row, own != nullptr));
   return verdict_of(rows);
