@@ -79,8 +79,8 @@ class SourceHash(unittest.TestCase):
 
 class Report(unittest.TestCase):
     def test_only_tables_between_marks_are_replaced(self):
-        text = "a\n<!-- other:begin -->\nb\n<!-- other:end -->\n<!-- results:begin -->old<!-- results:end -->"
-        self.assertNotIn("old", report.rewritten(text))
+        text = "a\n<!-- other:begin -->\nb\n<!-- other:end -->\n<!-- results:begin -->(the last table)<!-- results:end -->"
+        self.assertNotIn("(the last table)", report.rewritten(text))
         self.assertIn("<!-- other:begin -->\nb\n<!-- other:end -->", report.rewritten(text))
 
     def test_numbers_have_three_digits(self):
