@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -15,156 +13,13 @@
 #include "reference/conv2d/conv2d.hpp"
 #include "reference/core/data.hpp"
 #include "reference/core/numerics.hpp"
+#include "tests/support/judged_sample.hpp"
 
 namespace sevenloops {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-// A right result of a small convolution with everything that judges it.
-struct Sample {
-  Conv2dProblem prob = parse_conv2d("n2c5h7w9_k4r3s2_p1x0");
-  bool exact;
-  Tensor<float> x, w, y;
-  ReferenceResult reference;
-
-  explicit Sample(bool exact_data) : exact(exact_data), x(x_extents(prob)), w(w_extents(prob)) {
-    if (exact) {
-      const ExactRange range = exact_range(Dtype::f32, Dtype::f32, 30);
-      fill_exact(x.view(), 1, range.largest);
-      fill_exact(w.view(), 2, range.largest);
-    } else {
-      fill_real(x.view(), 1);
-      fill_real(w.view(), 2);
-    }
-    y = computed(x, w);
-    const Tensor<double> x64 = converted<double>(std::as_const(x).view());
-    const Tensor<double> w64 = converted<double>(std::as_const(w).view());
-    reference = conv2d_forward(prob, x64.view(), w64.view());
-  }
-
-  Tensor<float> computed(const Tensor<float>& some_x, const Tensor<float>& some_w) const {
-    return conv2d_forward_twin<float>(prob, some_x.view(), some_w.view());
-  }
-
-  Agreement bitwise(const Tensor<float>& got) const {
-    return agree_bitwise<float>(got.view(), value(), taps());
-  }
-  Agreement twin(const Tensor<float>& got) const {
-    return agree_with_twin<float>(got.view(), std::as_const(y).view());
-  }
-  Agreement bound(const Tensor<float>& got) const {
-    return agree_within_bound<float>(got.view(), value(), std::as_const(reference.magnitude).view(),
-                                     taps(), bound_terms(Dtype::f32, Dtype::f32));
-  }
-
- private:
-  TensorView<const double> value() const { return std::as_const(reference.value).view(); }
-  TensorView<const std::int64_t> taps() const { return std::as_const(reference.taps).view(); }
-};
-
-// A wrong result made from a right one.
-struct Mutant {
-  const char* name;
-  std::function<Tensor<float>(const Sample&)> wrong;
-  bool seen_bitwise = true, seen_by_twin = true, seen_by_bound = true;
-};
-
-// The result with element (1, 2, 3, 4) changed.
-Tensor<float> with_element(const Sample& sample, const std::function<float(float)>& change) {
-  Tensor<float> y = sample.y;
-  y(1, 2, 3, 4) = change(y(1, 2, 3, 4));
-  return y;
-}
-
-std::vector<Mutant> mutants() {
-  const auto element = [](std::function<float(float)> change) {
-    return [=](const Sample& sample) { return with_element(sample, change); };
-  };
-  const auto bytes = [](unsigned char byte) {
-    return [=](float) {
-      float value;
-      std::memset(&value, byte, sizeof value);
-      return value;
-    };
-  };
-  return {
-      {"nan", element([](float) { return std::nanf(""); })},
-      {"infinity", element([](float) { return std::numeric_limits<float>::infinity(); })},
-      {"one_unit_up", element([](float v) { return std::nextafter(v, 1e9f); }), true, true, false},
-      {"one_unit_down", element([](float v) { return std::nextafter(v, -1e9f); }), true, true,
-       false},
-      {"negated", element([](float v) { return -v; })},
-      {"unwritten_after_0xff", element(bytes(0xFF))},
-      {"unwritten_after_0x00", element(bytes(0x00))},
-      {"tap_dropped",
-       [](const Sample& sample) {
-         Tensor<float> w = sample.w;
-         w(2, 4, 2, 1) = 0;
-         return sample.computed(sample.x, w);
-       }},
-      {"input_channels_swapped",
-       [](const Sample& sample) {
-         Tensor<float> x = sample.x;
-         for (int h = 0; h < 7; ++h)
-           for (int w = 0; w < 9; ++w) std::swap(x(0, 1, h, w), x(0, 3, h, w));
-         return sample.computed(x, sample.w);
-       }},
-      {"output_channels_swapped",
-       [](const Sample& sample) {
-         Tensor<float> y = sample.y;
-         for (int p = 0; p < 7; ++p)
-           for (int q = 0; q < 8; ++q) std::swap(y(1, 0, p, q), y(1, 3, p, q));
-         return y;
-       }},
-      {"columns_shifted",
-       [](const Sample& sample) {
-         Tensor<float> y = sample.y;
-         for (int q = 0; q < 7; ++q) y(0, 0, 6, q) = sample.y(0, 0, 6, q + 1);
-         return y;
-       }},
-      {"constant",
-       [](const Sample& sample) {
-         Tensor<float> y = sample.y;
-         y.buffer().assign(y.buffer().size(), y(0, 0, 0, 0));
-         return y;
-       }},
-      {"all_zero", [](const Sample& sample) { return Tensor<float>(y_extents(sample.prob)); }},
-      {"everything_doubled",
-       [](const Sample& sample) {
-         Tensor<float> y = sample.y;
-         for (float& v : y.buffer()) v *= 2;
-         return y;
-       }},
-      {"wrong_shape",
-       [](const Sample&) {
-         return Tensor<float>(Extents{2, 4, 7, 7});
-       }},
-      {"batch_missing",
-       [](const Sample&) {
-         return Tensor<float>(Extents{0, 4, 7, 8});
-       }},
-  };
-}
-
-class ComparatorMutants : public ::testing::TestWithParam<Mutant> {};
-
-TEST_P(ComparatorMutants, Fails) {
-  const Mutant& mutant = GetParam();
-  const Sample exact(true), real(false);
-  ASSERT_TRUE(exact.bitwise(exact.y).pass && exact.bitwise(exact.y).bitwise);
-  ASSERT_TRUE(real.twin(real.y).pass && real.bound(real.y).pass);
-  EXPECT_EQ(exact.bitwise(mutant.wrong(exact)).pass, !mutant.seen_bitwise);
-  EXPECT_EQ(real.twin(mutant.wrong(real)).pass, !mutant.seen_by_twin);
-  const Agreement bound = real.bound(mutant.wrong(real));
-  EXPECT_EQ(bound.pass, !mutant.seen_by_bound) << bound.worst_bound_fraction;
-  EXPECT_EQ(bound.failure.empty(), bound.pass);
-  EXPECT_FALSE(bound.bitwise);
-}
-
-INSTANTIATE_TEST_SUITE_P(, ComparatorMutants, ::testing::ValuesIn(mutants()),
-                         [](const auto& test) { return test.param.name; });
 
 // One element against what it must be.
 template <typename T = double>
@@ -377,7 +232,7 @@ TEST(Agreement, SumsTooLongForABoundProveNothing) {
 }
 
 TEST(Agreement, SaysWhatIsWrong) {
-  const Sample sample(true);
+  const testing::JudgedSample sample(true);
   Tensor<float> y = sample.y;
   y(1, 2, 3, 4) = 0.5f;
   y(1, 3, 0, 0) = 0.5f;
@@ -392,7 +247,7 @@ TEST(Agreement, SaysWhatIsWrong) {
 }
 
 TEST(Agreement, MeasuresAccuracyInUnits) {
-  const Sample sample(false);
+  const testing::JudgedSample sample(false);
   const Agreement agreement = sample.bound(sample.y);
   EXPECT_TRUE(agreement.pass);
   EXPECT_GT(agreement.worst_us, agreement.rms_us);

@@ -2,6 +2,7 @@
 // in the emulator, and on the GPU where there is one.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -174,19 +175,45 @@ TEST_P(Counts, IsRight) {
 }
 INSTANTIATE_TEST_SUITE_P(, Counts, ::testing::ValuesIn(cases_of("counts.txt")), test_name);
 
-// Full-size problems, on a GPU only.
-class Large : public Stages {};
-TEST_P(Large, IsRight) {
+// Full-size problems, on a GPU only, where programs are built for one. All stages share what is
+// right.
+class Large : public ::testing::TestWithParam<ListedProblem> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Large);
+
+std::vector<ListedProblem> large_problems() {
+  if (conv2d_stages(Build::gpu).empty()) return {};
+  return listed_problems("large.txt");
+}
+
+// The operands, their copies in fp64, and what is right for each output.
+double host_bytes(const Conv2dProblem& prob) {
+  const auto count = [](const Extents& e) { return 1.0 * e[0] * e[1] * e[2] * e[3]; };
+  return 32 * (count(x_extents(prob)) + count(w_extents(prob)) + count(y_extents(prob)));
+}
+
+TEST_P(Large, IsRightOnTheGpu) {
   const char* why = nullptr;
   if (!gpu_available(&why)) GTEST_SKIP() << "only on a GPU: " << why;
-  int ran = 0;
+  const Conv2dProblem& prob = GetParam().prob;
+  const double memory = 1.0 * sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  if (host_bytes(prob) > 0.7 * memory) GTEST_SKIP() << "too large for this machine's memory";
   for (DataKind kind : {DataKind::exact, DataKind::real}) {
-    ran +=
-        check_scaled<float>(GetParam(), Storage::nchw, kind, 1, 0, {{{"", {.place = Place::gpu}}}});
+    const auto operands = make_operands<float>(prob, Layout::nchw, kind, kSeed);
+    const Judge<float> judge(operands, kind);
+    EXPECT_EQ(judge.exact(), kind == DataKind::exact);
+    int ran = 0;
+    for (int stage : all_stages()) {
+      if (!supports(stage, operands)) continue;
+      ++ran;
+      const Verdict verdict = verify(stage, judge, {.place = Place::gpu});
+      EXPECT_TRUE(verdict.pass) << verdict.failure;
+    }
+    EXPECT_GT(ran, 0) << "no stage supports " << GetParam().text;
   }
-  if (ran == 0) GTEST_SKIP() << "not supported";
 }
-INSTANTIATE_TEST_SUITE_P(, Large, ::testing::ValuesIn(cases_of("large.txt")), test_name);
+
+INSTANTIATE_TEST_SUITE_P(, Large, ::testing::ValuesIn(large_problems()),
+                         [](const auto& info) { return info.param.text; });
 
 TEST(Places, SaysWhetherTheGpuTakesPart) {
   const char* why = nullptr;

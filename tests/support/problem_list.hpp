@@ -2,6 +2,7 @@
 // The problem files in tests/problems: one problem a line, each with a reason.
 
 #include <istream>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ struct ListedProblem {
   std::string text;    ///< print(prob)
   std::string reason;  ///< why it is in the list
 };
+
+/// How GoogleTest prints parameters.
+inline void PrintTo(const ListedProblem& problem, std::ostream* out) {
+  *out << problem.text << " (" << problem.reason << ")";
+}
 
 /// Reads lines "<problem text> # <reason>"; empty lines and those that begin with '#' do not count.
 /// Throws Error "<name>:<line>: ..." for a text that cannot be parsed or is not as print() writes
