@@ -175,6 +175,20 @@ TEST(MakeOperands, DoublesShowSumsInFloat) {
           .pass);
 }
 
+// The plain compilation in the traced one's place computes the right result and reports nothing.
+TEST(Verify, FailsWhenATracedRunCountedNothing) {
+  const auto on = operands_of(kSmall, DataKind::real);
+  const Judge<float> judge(on, DataKind::real);
+  const Conv2dStage& plain = *conv2d_stages(Build::plain)[0];
+  const Conv2dStage& traced = *conv2d_stages(Build::traced)[0];
+  ExecuteOptions options;
+  options.trace = true;
+  EXPECT_TRUE(verify(plain, &traced, judge, options).pass);
+  const Verdict verdict = verify(plain, &plain, judge, options);
+  EXPECT_FALSE(verdict.pass);
+  EXPECT_NE(verdict.failure.find("counted no store"), std::string::npos) << verdict.failure;
+}
+
 TEST(RepeatLine, NamesEverything) {
   EXPECT_EQ(repeat_line("direct", parse_conv2d(kSmall), Layout::nhwc, DataKind::real, 5),
             "sevenloops check conv2d --stage direct --problem n2c5h7w9_k4r3s2_p1x0x2x1_u2x1 "

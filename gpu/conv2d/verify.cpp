@@ -1,5 +1,7 @@
 #include "gpu/conv2d/verify.hpp"
 
+#include <limits>
+
 #include "reference/conv2d/problem.hpp"
 #include "reference/core/data.hpp"
 #include "reference/core/numerics.hpp"
@@ -20,6 +22,13 @@ std::string with_axes(const Agreement& agreement) {
          agreement.failure.substr(agreement.failure.find(')') + 1);
 }
 
+// A kernel that is right stores its results: counters without a store were not counted.
+bool counted_nothing(const ExecuteOptions& options, const simt::Report& report,
+                     const Conv2dProblem& prob) {
+  return options.trace && options.place == Place::emulator && prob.N > 0 &&
+         simt::total(report).global_store.requests == 0;
+}
+
 // Runs, judges, and where a value is wrong in the emulator asks once more who wrote it.
 // `run(options)` executes the stage.
 template <typename T, typename Run>
@@ -37,6 +46,8 @@ Verdict verdict_of(const Conv2dStage& stage, const Judge<T>& judge, ExecuteOptio
     }
   } else if (!execution.violations.empty()) {
     verdict.failure = execution.violations.front();
+  } else if (counted_nothing(options, execution.report, judge.operands().prob)) {
+    verdict.failure = "the traced run counted no store to global memory, so nothing was checked";
   } else if (!verdict.agreement.pass) {
     verdict.failure = with_axes(verdict.agreement);
     if (verdict.agreement.wrong > 0 && options.place == Place::emulator) {
