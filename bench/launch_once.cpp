@@ -22,7 +22,7 @@ Json run(int index, const Conv2dProblem& prob, Place place) {
   options.place = place;
   options.trace = place == Place::emulator;
   Json result{{"stage", conv2d_stages(Build::plain)[index]->name}, {"problem", print(prob)}};
-  if (const Support support = supports(index, operands); !support) {
+  if (const Support support = supports(index, operands, place); !support) {
     result["refused"] = support.reason;
     return result;
   }

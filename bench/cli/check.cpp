@@ -75,7 +75,7 @@ class Checks {
     for (const Layout layout : {Layout::nchw, Layout::nhwc, Layout::chwn}) {
       if (layout == subject_.layout) continue;
       const auto operands = make_operands<T>(subject_.prob, layout, DataKind::exact, subject_.seed);
-      if (!supports(index_, operands)) continue;
+      if (!supports(index_, operands, subject_.place)) continue;
       ++ran;
       const Verdict verdict = verify(index_, operands, DataKind::exact, plain_);
       if (!verdict.pass) {
@@ -139,7 +139,7 @@ template <typename T>
 int check_stage(const Subject& subject, int index, const std::vector<std::string>& names) {
   const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
   std::cout << '\n' << inked(stage.name, Ink::strong) << '\n';
-  const Support support = stage.supports(shapes_of(subject.prob, subject.layout));
+  const Support support = supports(stage, shapes_of(subject.prob, subject.layout), subject.place);
   if (!support) {
     std::cout << "  not run: " << support.reason << '\n';
     return 0;
@@ -178,7 +178,7 @@ int check(const CheckOptions& options) {
   std::string refused;
   for (const int index : subject.stages) {
     const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
-    const Support support = stage.supports(shapes_of(subject.prob, subject.layout));
+    const Support support = supports(stage, shapes_of(subject.prob, subject.layout), subject.place);
     ran += support.yes;
     if (!support) refused = std::string(stage.name) + " does not support it: " + support.reason;
     failed += subject.prob.dtype == Dtype::f64 ? check_stage<double>(subject, index, names)

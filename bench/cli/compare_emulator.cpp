@@ -51,7 +51,8 @@ std::vector<Row> examined(const Subject& subject, const Conv2dOperands<T>* own,
   for (const int index : subject.stages) {
     Row& row = rows.emplace_back(Row{index, "", {}, {}, {}});
     const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
-    const Support support = stage.supports(shapes_of(subject.prob, subject.layout));
+    const Support support =
+        supports(stage, shapes_of(subject.prob, subject.layout), Place::emulator);
     if (!support) row.refused = "does not support this problem: " + support.reason;
     row.exact.pass = own != nullptr;  // not asked for
   }

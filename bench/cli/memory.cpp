@@ -65,7 +65,7 @@ double verification_bytes(const Conv2dForward::Args& args, const std::vector<int
   double workspace = 0;
   for (const int index : stages) {
     const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
-    if (!stage.supports(args)) continue;
+    if (!supports(stage, args, place)) continue;
     workspace = std::max(workspace, static_cast<double>(stage.workspace_bytes(args)));
   }
   // The emulator notes who wrote each word.

@@ -11,11 +11,6 @@
 namespace sevenloops {
 namespace {
 
-std::string text_of(const Extents& e) {
-  return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]) +
-         " x " + std::to_string(e[3]);
-}
-
 template <typename T>
 Tensor<T> in_layout(Tensor<T> tensor, Layout layout) {
   if (layout == Layout::nchw) return tensor;

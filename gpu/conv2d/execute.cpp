@@ -12,11 +12,6 @@
 namespace sevenloops {
 namespace {
 
-std::string text_of(const Extents& e) {
-  return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]) +
-         " x " + std::to_string(e[3]);
-}
-
 template <typename T>
 void require_shape(const char* name, const Tensor<T>& tensor, const Extents& expected) {
   if (tensor.extents() != expected) {
@@ -200,18 +195,20 @@ class Run {
 };
 
 template <typename T>
-Support supports_operands(const Conv2dStage& stage, const Conv2dOperands<T>& operands) {
+Support supports_operands(const Conv2dStage& stage, const Conv2dOperands<T>& operands,
+                          Place place) {
   require_operands(operands);
-  return stage.supports({operands.prob, any_view(operands.x, nullptr),
-                         any_view(operands.w, nullptr), any_view(operands.y0, nullptr),
-                         operands.alpha, operands.beta});
+  return supports(stage,
+                  {operands.prob, any_view(operands.x, nullptr), any_view(operands.w, nullptr),
+                   any_view(operands.y0, nullptr), operands.alpha, operands.beta},
+                  place);
 }
 
 }  // namespace
 
 template <typename T>
-Support supports(int index, const Conv2dOperands<T>& operands) {
-  return supports_operands(stage_at(index, Build::plain), operands);
+Support supports(int index, const Conv2dOperands<T>& operands, Place place) {
+  return supports_operands(stage_at(index, Build::plain), operands, place);
 }
 
 template <typename T>
@@ -227,7 +224,7 @@ Execution<T> execute(int index, const Conv2dOperands<T>& operands, const Execute
 template <typename T>
 Execution<T> execute(const Conv2dStage& stage, const Conv2dStage* traced,
                      const Conv2dOperands<T>& operands, const ExecuteOptions& options) {
-  if (const Support support = supports_operands(stage, operands); !support) {
+  if (const Support support = supports_operands(stage, operands, options.place); !support) {
     throw Error(std::string(stage.name) + " does not support this problem: " + support.reason);
   }
   const std::vector<bool> is_element = elements_of(operands.y0);
@@ -259,7 +256,7 @@ Execution<T> execute(const Conv2dStage& stage, const Conv2dStage* traced,
 }
 
 #define SEVENLOOPS_INSTANTIATE(T)                                                                 \
-  template Support supports(int index, const Conv2dOperands<T>&);                                 \
+  template Support supports(int index, const Conv2dOperands<T>&, Place);                          \
   template Execution<T> execute(int index, const Conv2dOperands<T>&, const ExecuteOptions&);      \
   template Execution<T> execute(const Conv2dStage&, const Conv2dStage*, const Conv2dOperands<T>&, \
                                 const ExecuteOptions&);

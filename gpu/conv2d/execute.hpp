@@ -42,9 +42,9 @@ struct Conv2dOperands {
   double alpha = 1, beta = 0;
 };
 
-/// Does stage number `index` support these operands?
+/// Does stage number `index` support these operands at `place`?
 template <typename T>
-Support supports(int index, const Conv2dOperands<T>& operands);
+Support supports(int index, const Conv2dOperands<T>& operands, Place place = Place::emulator);
 
 /// Runs stage number `index` of stages.def. Every buffer lies between canaries; y is poisoned (or
 /// holds y0 when beta != 0). Throws Error when unsupported or when memory does not suffice.

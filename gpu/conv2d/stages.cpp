@@ -42,6 +42,13 @@ std::span<const Conv2dStage* const> conv2d_stages(Build build) {
 #endif
 }
 
+Support supports(const Conv2dStage& stage, const Conv2dForward::Args& args, Place place) {
+  if (stage.gpu_library != nullptr && place == Place::emulator) {
+    return Support::no("it calls " + std::string(stage.gpu_library) + ", which runs on a GPU only");
+  }
+  return stage.supports(args);
+}
+
 Support within_limits(const Conv2dProblem& prob, std::int64_t blocks) {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   if (prob.dtype != Dtype::f32 && prob.dtype != Dtype::f64) {

@@ -15,4 +15,7 @@ using Conv2dStage = Stage<Conv2dForward>;
 /// no such compilation. The same index means the same stage in every build.
 std::span<const Conv2dStage* const> conv2d_stages(Build build);
 
+/// Does `stage` support `args` at `place`? What calls a library of GPUs does not in the emulator.
+Support supports(const Conv2dStage& stage, const Conv2dForward::Args& args, Place place);
+
 }  // namespace sevenloops

@@ -41,11 +41,6 @@ std::int64_t output_column(const Conv2dProblem& prob, std::int64_t w, std::int64
 
 bool inside(std::int64_t index, std::int64_t extent) { return 0 <= index && index < extent; }
 
-std::string text_of(const Extents& e) {
-  return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]) +
-         " x " + std::to_string(e[3]);
-}
-
 template <typename T>
 void require_extents(const char* name, const TensorView<const T>& view, const Extents& expected) {
   if (view.extents != expected) {

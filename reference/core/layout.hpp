@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "reference/core/tensor_view.hpp"
@@ -11,6 +12,12 @@ namespace sevenloops {
 
 using Extents = std::array<std::int64_t, 4>;  ///< N, C, H, W (or K, C, R, S)
 using Strides = std::array<std::int64_t, 4>;  ///< in elements, same axis order
+
+/// "2 x 3 x 7 x 9", for messages.
+inline std::string text_of(const Extents& e) {
+  return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]) +
+         " x " + std::to_string(e[3]);
+}
 
 /// Memory order, slowest axis first: nchw (W fastest), nhwc (C fastest), chwn (N fastest).
 enum class Layout { nchw, nhwc, chwn };

@@ -24,6 +24,11 @@ enum class Order { reference, own };
 /// says, or a stored zero is multiplied, which differs when the filter holds infinities or NaN.
 enum class Padding { skipped, multiplied };
 
+/// By what algorithm are the terms formed and added? The bound on rounding errors depends on it
+/// (see docs/numerics.md): sums of products as they are, Winograd's F(2x2,3x3) or F(4x4,3x3), or
+/// products of Fourier transforms.
+enum class Algorithm { sums, winograd_2x2, winograd_4x4, fourier };
+
 /// A queue of work on a GPU (a cudaStream_t), or null: the default queue, and the emulator's only
 /// one.
 using Stream = void*;
@@ -47,6 +52,9 @@ struct Stage {
   Order order;
   Padding padding;
   bool deterministic;  ///< the same bits on every run, under every thread order
+  Algorithm algorithm = Algorithm::sums;
+  /// The library it calls that runs on a GPU only ("cuBLAS"); null: it runs in the emulator too.
+  const char* gpu_library = nullptr;
 
   Support (*supports)(const Args&);
   std::size_t (*workspace_bytes)(const Args&);
