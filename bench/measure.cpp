@@ -53,8 +53,6 @@ void fill_with_copies(void* memory, std::size_t bytes, const DeviceBuffer& data)
   }
 }
 
-bool is_direct_sum(const std::string& family) { return family != "fft" && family != "winograd"; }
-
 }  // namespace
 
 double Measured::tflops(const Conv2dProblem& prob) const {
@@ -222,7 +220,7 @@ Measured LayerBench::stage(int index, const TimingOptions& options) {
     return row;
   }
   row.workspace_bytes = stage.workspace_bytes(args);
-  state_->measure(row, is_direct_sum(stage.family), stage.prepare, stage.launch, options);
+  state_->measure(row, stage.algorithm == Algorithm::sums, stage.prepare, stage.launch, options);
   return row;
 }
 

@@ -14,6 +14,7 @@ namespace sevenloops {
 namespace {
 
 constexpr const char* kSmall = "n2c5h7w9_k4r3s2_p1x0x2x1_u2x1";
+constexpr Promises kInOrder{.order = Order::reference};
 constexpr const char* kLarge = "n8c64h56w56_k64r3s3_p1";  // beyond what the loops are asked for
 
 Conv2dOperands<float> operands_of(const char* text, DataKind kind, double alpha = 1,
@@ -28,15 +29,14 @@ Tensor<float> twin_of(const Conv2dOperands<float>& on) {
 
 bool passes(const Judge<float>& judge, const Tensor<float>& y, Order order = Order::reference,
             Padding padding = Padding::skipped) {
-  return judge.judge(y, order, padding).pass;
+  return judge.judge(y, Promises{Algorithm::sums, order, padding}).pass;
 }
 
 TEST(Judge, PassesTheTwinOnEveryKindOfData) {
   for (DataKind kind : {DataKind::exact, DataKind::real, DataKind::adversarial}) {
     for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {2.0, -0.5}, {-0.3, 0.7}}) {
       const auto on = operands_of(kSmall, kind, alpha, beta);
-      const Agreement agreement =
-          Judge<float>(on, kind).judge(twin_of(on), Order::reference, Padding::skipped);
+      const Agreement agreement = Judge<float>(on, kind).judge(twin_of(on), kInOrder);
       EXPECT_TRUE(agreement.pass) << agreement.failure;
       EXPECT_TRUE(agreement.bitwise);
     }
@@ -50,7 +50,7 @@ TEST(Judge, HoldsEveryElementToTheBitWhereTheOrderIsTheReferences) {
   float& element = y(1, 3, 2, 5);
   element = std::nextafter(element, 100.0f);
   EXPECT_TRUE(passes(judge, y, Order::own));
-  const Agreement agreement = judge.judge(y, Order::reference, Padding::skipped);
+  const Agreement agreement = judge.judge(y, kInOrder);
   EXPECT_FALSE(agreement.pass);
   EXPECT_FALSE(agreement.bitwise);
   EXPECT_EQ(agreement.first_wrong, (std::array<std::int64_t, 4>{1, 3, 2, 5}));
@@ -126,13 +126,14 @@ TEST_P(LargeJudge, PassesWhatIsRightAndSeesWhatIsWrong) {
   for_each_index(y.extents(), [&](auto n, auto k, auto p, auto q) {
     y(n, k, p, q) = std::fma(1.0f, on.y0(n, k, p, q), 2 * y(n, k, p, q));
   });
-  const Agreement right = judge.judge(y, Order::own, Padding::multiplied);
+  const Promises promises{.padding = Padding::multiplied};
+  const Agreement right = judge.judge(y, promises);
   EXPECT_TRUE(right.pass) << right.failure;
   EXPECT_EQ(right.compared, y.size());
   const float kept = y(5, 33, 17, 55);
   for (float wrong : {std::nanf(""), kept + 1, 0.0f}) {
     y(5, 33, 17, 55) = wrong;
-    const Agreement agreement = judge.judge(y, Order::own, Padding::multiplied);
+    const Agreement agreement = judge.judge(y, promises);
     EXPECT_FALSE(agreement.pass);
     EXPECT_EQ(agreement.first_wrong, (std::array<std::int64_t, 4>{5, 33, 17, 55}));
   }
@@ -170,9 +171,7 @@ TEST(MakeOperands, DoublesShowSumsInFloat) {
   const auto x = converted<float>(on.x.view()), w = converted<float>(on.w.view());
   prob.dtype = prob.accumulate = Dtype::f32;
   const auto y = conv2d_forward_twin<float>(prob, std::as_const(x).view(), std::as_const(w).view());
-  EXPECT_FALSE(
-      judge.judge(converted<double>(std::as_const(y).view()), Order::reference, Padding::skipped)
-          .pass);
+  EXPECT_FALSE(judge.judge(converted<double>(std::as_const(y).view()), kInOrder).pass);
 }
 
 // The plain compilation in the traced one's place computes the right result and reports nothing.

@@ -73,7 +73,7 @@ void check_case(int index, const Conv2dCase& test, int& ran) {
       const auto execution =
           execute(index, on, {.place = place, .trace = trace, .base_offset = test.base_offset});
       ASSERT_TRUE(is_clean(execution));
-      const Agreement agreement = judge.judge(execution.y, stage.order, stage.padding);
+      const Agreement agreement = judge.judge(execution.y, stage);
       ASSERT_TRUE(agreement.pass) << agreement.failure;
       if (i == 0) first = execution.y;
       if (stage.deterministic) {

@@ -85,7 +85,7 @@ void check_variants(int index, const Judge<T>& judge, const std::vector<Variant>
     if (repeats) {
       ASSERT_TRUE(same_bits(execution.y, first)) << "the result depends on how it was run";
     } else {
-      const Agreement agreement = judge.judge(execution.y, stage.order, stage.padding);
+      const Agreement agreement = judge.judge(execution.y, stage);
       ASSERT_TRUE(agreement.pass) << agreement.failure;
       ASSERT_EQ(agreement.compared, execution.y.size());
       first = execution.y;

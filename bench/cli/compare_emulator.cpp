@@ -79,7 +79,8 @@ std::vector<Row> examined(const Subject& subject, const Conv2dOperands<T>* own,
 }
 
 Cell exact_cell(const Row& row) {
-  return row.exact.pass ? Cell("exact", Ink::good) : Cell("WRONG", Ink::bad);
+  if (!row.exact.pass) return Cell("WRONG", Ink::bad);
+  return Cell(row.exact.agreement.bitwise ? "exact" : "bound", Ink::good);
 }
 
 Cell real_cell(const Row& row) {
@@ -176,7 +177,7 @@ void print_parts(const Row& row, const std::string& by) {
 }
 
 constexpr const char* kLegend =
-    R"(on integers      exact: equal to the seven loops, bit for bit
+    R"(on integers      exact: equal to the seven loops, bit for bit; bound: within its rounding errors
 error / bound    worst rounding error on real data; 1 is the most that theory allows
 load requests    reads of global memory, each by the 32 threads of a warp together
 sectors/request  32-byte pieces it touches: 4 if 32 floats lie side by side, 32 if none do

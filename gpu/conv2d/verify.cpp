@@ -37,7 +37,7 @@ Verdict verdict_of(const Conv2dStage& stage, const Judge<T>& judge, ExecuteOptio
   Execution<T> execution = run(options);
   Verdict verdict;
   verdict.workspace_bytes = execution.workspace_bytes;
-  verdict.agreement = judge.judge(execution.y, stage.order, stage.padding);
+  verdict.agreement = judge.judge(execution.y, stage);
   const auto& faults = execution.report.faults;
   if (!faults.empty()) {
     verdict.failure = faults.front().message;
@@ -124,7 +124,7 @@ Verdict verify(const Conv2dStage& stage, const Conv2dStage* traced, const Judge<
 
 template <typename T>
 Verdict verify(int index, const Judge<T>& judge, const ExecuteOptions& options) {
-  (void)supports(index, judge.operands());  // throws when there is no such stage
+  (void)supports(index, judge.operands(), options.place);  // throws when there is no such stage
   const Conv2dStage& stage = *conv2d_stages(Build::plain)[index];
   return verdict_of(stage, judge, options, [&](const ExecuteOptions& with) {
     return execute(index, judge.operands(), with);

@@ -1,11 +1,13 @@
 #pragma once
 // Is a stage right? The tiers of docs/numerics.md for one stage and one problem.
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "gpu/conv2d/execute.hpp"
 #include "reference/conv2d/conv2d.hpp"
+#include "reference/conv2d/transform_magnitude.hpp"
 #include "reference/core/agreement.hpp"
 
 namespace sevenloops {
@@ -28,28 +30,51 @@ Conv2dOperands<T> make_operands(const Conv2dProblem& prob, Layout layout, DataKi
 std::string repeat_line(const char* stage, const Conv2dProblem& prob, Layout layout, DataKind kind,
                         std::uint64_t seed);
 
+/// What a stage says about its results, and is held to.
+struct Promises {
+  Algorithm algorithm = Algorithm::sums;
+  Order order = Order::own;
+  Padding padding = Padding::skipped;
+};
+
+inline Promises promises_of(const Conv2dStage& stage) {
+  return {stage.algorithm, stage.order, stage.padding};
+}
+
 /// What is right for some operands: computed once, asked about any number of results.
 ///
 /// Up to about 1 GFLOP, and always where operands are not finite, the seven loops say it, and their
 /// float twin says it to the bit. Beyond, the GEMM oracle in fp64 says it, on |x| and |w| for the
 /// magnitudes, and the loops and the twin say it for some whole planes (n, k): the first, the last,
-/// and random ones.
+/// and random ones. Not for several threads at once: what only transforms need is computed when the
+/// first of them asks.
 template <typename T>
 class Judge {
  public:
   /// `operands` must live as long as the judge.
   Judge(const Conv2dOperands<T>& operands, DataKind kind);
 
-  /// How `y` agrees. Exact data: bit for bit. Other data: within the bound, and bit for bit with
-  /// the twin if `order` is the reference's. With Padding::multiplied, an output that has taps in
-  /// the padding may also be NaN if its filter holds infinities or NaN, and zeros have no sign.
-  Agreement judge(const Tensor<T>& y, Order order, Padding padding) const;
+  /// How `y`, computed by a stage with these promises, agrees.
+  ///
+  /// Sums. Exact data: bit for bit. Other data: within the bound, and bit for bit with the twin if
+  /// the order is the reference's. With Padding::multiplied, an output that has taps in the padding
+  /// may also be NaN if its filter holds infinities or NaN, and zeros have no sign.
+  ///
+  /// Transforms. Bit for bit where they are exact (see exact()), elsewhere within their own bound,
+  /// and free to spread NaN and infinity as far as the transform reaches: see docs/numerics.md.
+  Agreement judge(const Tensor<T>& y, const Promises& promises) const;
+  Agreement judge(const Tensor<T>& y, const Conv2dStage& stage) const {
+    return judge(y, promises_of(stage));
+  }
 
   const Conv2dOperands<T>& operands() const { return *operands_; }
 
-  /// Judged as exact data? So they are if that was asked for and the operands are integers whose
-  /// sums, scaled, are exact in the accumulation type in any order.
-  bool exact() const { return exact_; }
+  /// Must results of `algorithm` be right to the bit? For sums, if exact data were asked for and
+  /// the operands are integers whose sums, scaled, are exact in the accumulation type in any order.
+  /// For Winograd's algorithms, if besides all their numbers are: quarters for F(2x2); for F(4x4)
+  /// whole numbers, which takes filters of multiples of 576. Never for Fourier transforms; there an
+  /// integer result is known once the bound is below 1/2.
+  bool exact(Algorithm algorithm = Algorithm::sums) const;
 
  private:
   // A box of y with what is right there.
@@ -63,15 +88,27 @@ class Judge {
   void add_by_definition(const Extents& begin, const Extents& extents);
   void add_by_oracle();
   bool sums_are_exact() const;
-  Agreement judge_part(const Part& part, const Tensor<T>& y, Order order, Padding padding) const;
+  Agreement judge_sums(const Part& part, const Tensor<T>& y, const Promises& promises) const;
+  Agreement judge_transform(const Part& part, const Tensor<T>& y, Algorithm algorithm) const;
   void excuse_padding(const Part& part, Tensor<T>& y, TensorView<const T> expected) const;
+  BoundTerms terms() const;
+  Alarm alarm() const;
+
+  // How a transform algorithm does on these operands.
+  struct Transform {
+    TransformMagnitude magnitude;
+    Tensor<unsigned char> spread;  // 1 where NaN or infinity may come from elsewhere
+    bool exact = false;
+  };
+  const Transform& transform(Algorithm algorithm) const;
 
   const Conv2dOperands<T>* operands_;
   DataKind kind_;
   double alpha_, beta_;           // as the accumulation type holds them
   std::vector<bool> non_finite_;  // filters that hold infinities or NaN
-  bool exact_ = false;
+  bool sums_are_exact_ = false;
   std::vector<Part> parts_;  // the first is all of y
+  mutable std::map<Algorithm, Transform> transforms_;
 };
 
 struct Verdict {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gpu/conv2d/tensor_parts.hpp"
 #include "gpu/conv2d/verify.hpp"
 #include "reference/conv2d/gemm_oracle.hpp"
 #include "reference/core/data.hpp"
@@ -14,12 +15,6 @@ namespace {
 
 // The loops and their twin take about a second a core for this much.
 constexpr double kLoopsFlops = 1e9;
-
-template <typename T>
-TensorView<T> box(const TensorView<T>& view, const Extents& begin, const Extents& extents) {
-  if (view.size() == 0) return {view.data, extents, view.strides};
-  return {view.data + view.offset(begin[0], begin[1], begin[2], begin[3]), extents, view.strides};
-}
 
 template <typename T>
 bool is_finite(const Tensor<T>& tensor) {
@@ -33,17 +28,6 @@ bool is_finite(const Tensor<T>& tensor) {
 Tensor<double> magnitudes(Tensor<double> tensor) {
   for (double& element : tensor.buffer()) element = std::abs(element);
   return tensor;
-}
-
-// Largest |element| in units of `unit`, or infinity where one is no multiple of it.
-double largest_multiple(const Tensor<double>& tensor, double unit) {
-  double largest = 0;
-  for (double element : tensor.buffer()) {
-    const double multiple = element / unit;
-    if (!std::isfinite(multiple) || multiple != std::floor(multiple)) return INFINITY;
-    largest = std::max(largest, std::abs(multiple));
-  }
-  return largest;
 }
 
 // What the twin of type T can be asked about: sums formed in T.
@@ -76,7 +60,7 @@ Judge<T>::Judge(const Conv2dOperands<T>& operands, DataKind kind)
       add_by_definition({n, k, 0, 0}, {1, 1, P, Q});
     }
   }
-  exact_ = kind == DataKind::exact && sums_are_exact();
+  sums_are_exact_ = kind == DataKind::exact && sums_are_exact();
 }
 
 // All of y, or one plane, which is a convolution of its own: one image, one group, one filter.
@@ -170,12 +154,22 @@ void Judge<T>::excuse_padding(const Part& part, Tensor<T>& y, TensorView<const T
 }
 
 template <typename T>
-Agreement Judge<T>::judge_part(const Part& part, const Tensor<T>& y, Order order,
-                               Padding padding) const {
+BoundTerms Judge<T>::terms() const {
+  return bound_terms(operands_->prob.dtype, operands_->prob.accumulate, alpha_, beta_);
+}
+
+template <typename T>
+Alarm Judge<T>::alarm() const {
+  return kind_ == DataKind::adversarial ? Alarm::bound_only : Alarm::statistical;
+}
+
+template <typename T>
+Agreement Judge<T>::judge_sums(const Part& part, const Tensor<T>& y,
+                               const Promises& promises) const {
   const auto value = part.reference.value.view();
   const auto taps = part.reference.taps.view();
   const bool excusing =
-      padding == Padding::multiplied &&
+      promises.padding == Padding::multiplied &&
       std::find(non_finite_.begin(), non_finite_.end(), true) != non_finite_.end();
   Tensor<T> excused;
   const auto got = [&](TensorView<const T> expected) {
@@ -184,18 +178,15 @@ Agreement Judge<T>::judge_part(const Part& part, const Tensor<T>& y, Order order
     excuse_padding(part, excused, expected);
     return box(std::as_const(excused).view(), part.begin, value.extents);
   };
-  if (exact_) return agree_bitwise<T>(got({}), value, taps);
+  if (sums_are_exact_) return agree_bitwise<T>(got({}), value, taps);
 
   const Tensor<T> rounded = excusing ? converted<T>(value) : Tensor<T>();
-  const BoundTerms terms =
-      bound_terms(operands_->prob.dtype, operands_->prob.accumulate, alpha_, beta_);
-  Agreement agreement = agree_within_bound<T>(
-      got(rounded.view()), value, part.reference.magnitude.view(), taps, terms, part.y0.view(),
-      kind_ == DataKind::adversarial ? Alarm::bound_only : Alarm::statistical);
-  if (order == Order::own || part.twin.extents() != value.extents) return agreement;
-  const Agreement twin =
-      agree_with_twin<T>(got(part.twin.view()), part.twin.view(),
-                         padding == Padding::multiplied ? Zeros::alike : Zeros::told_apart);
+  Agreement agreement =
+      agree_within_bound<T>(got(rounded.view()), value, part.reference.magnitude.view(), taps,
+                            terms(), part.y0.view(), alarm());
+  if (promises.order == Order::own || part.twin.extents() != value.extents) return agreement;
+  const Zeros zeros = promises.padding == Padding::multiplied ? Zeros::alike : Zeros::told_apart;
+  const Agreement twin = agree_with_twin<T>(got(part.twin.view()), part.twin.view(), zeros);
   agreement.bitwise = twin.bitwise;
   if (twin.pass || !agreement.pass) return agreement;
   agreement.pass = false;
@@ -208,14 +199,16 @@ Agreement Judge<T>::judge_part(const Part& part, const Tensor<T>& y, Order order
 }
 
 template <typename T>
-Agreement Judge<T>::judge(const Tensor<T>& y, Order order, Padding padding) const {
+Agreement Judge<T>::judge(const Tensor<T>& y, const Promises& promises) const {
   Agreement all;
   if (y.extents() != y_extents(operands_->prob)) {
     all.failure = "y has the wrong shape";
     return all;
   }
   for (const Part& part : parts_) {
-    Agreement agreement = judge_part(part, y, order, padding);
+    Agreement agreement = promises.algorithm == Algorithm::sums
+                              ? judge_sums(part, y, promises)
+                              : judge_transform(part, y, promises.algorithm);
     for (int axis = 0; axis < 4; ++axis) agreement.first_wrong[axis] += part.begin[axis];
     if (!agreement.pass) return agreement;
     if (&part == &parts_.front()) all = agreement;

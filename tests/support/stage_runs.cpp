@@ -135,7 +135,7 @@ std::optional<Agreement> agreement_at_far_offsets(const Conv2dStage& stage) {
   for_each_index(result.extents(), [&](auto n, auto k, auto p, auto q) {
     result(n, k, p, q) = args.y.as<float>()(n, k, p, q);
   });
-  return Judge<float>(on, DataKind::exact).judge(result, stage.order, stage.padding);
+  return Judge<float>(on, DataKind::exact).judge(result, stage);
 }
 
 }  // namespace sevenloops::testing
