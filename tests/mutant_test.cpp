@@ -60,7 +60,7 @@ std::list<Prepared> prepared_operands() {
   for (const char* file : {"smoke.txt", "regular.txt"}) {
     for (const auto& [prob, text, reason] : listed_problems(file)) {
       for (const Tier& tier : kTiers) {
-        const bool small = direct_flops(prob) <= 2e5 && prob.N <= 16;
+        const bool small = direct_flops(prob) <= 3e4 && prob.N <= 16;
         if (small && (!tier.trace || file == std::string("smoke.txt"))) {
           prepared.emplace_back(text, prob, tier);
         }

@@ -22,7 +22,7 @@ Tensor<T> with_gaps(const Tensor<T>& dense) {
   return wide;
 }
 
-// Address space for a tensor whose first index jumps far.
+// Address space for a tensor one of whose indices jumps far.
 class FarMemory {
  public:
   static constexpr std::int64_t kStride = (std::int64_t{1} << 31) + 64;  // in floats
@@ -40,10 +40,10 @@ class FarMemory {
 
   unsigned char* middle() const { return middle_; }
 
-  /// For a tensor of two images (or filters) of the shape of `dense`.
-  AnyView view(const Tensor<float>& dense) const {
+  /// For a tensor of the shape of `dense`, which has two elements on `axis`.
+  AnyView view(const Tensor<float>& dense, int axis) const {
     Strides strides = dense.strides();
-    strides[0] = kStride;
+    strides[axis] = kStride;
     return {middle_, dense.extents(), strides};
   }
 
@@ -116,11 +116,32 @@ std::vector<Place> places() {
   return {Place::emulator};
 }
 
-std::optional<Agreement> agreement_at_far_offsets(const Conv2dStage& stage) {
+std::optional<Agreement> agreement_at_far_offsets(const Conv2dStage& stage, std::string* why_not) {
+  const auto give_up = [&](const std::string& reason) {
+    if (why_not != nullptr) *why_not = reason;
+    return std::nullopt;
+  };
   const FarMemory x, w, y;
-  if (!x.middle() || !w.middle() || !y.middle()) return std::nullopt;
-  const auto on = make_operands<float>(parse_conv2d(kFarProblem), Layout::nchw, DataKind::exact, 1);
-  const Conv2dForward::Args args{on.prob, x.view(on.x), w.view(on.w), y.view(on.y0)};
+  if (!x.middle() || !w.middle() || !y.middle()) {
+    return give_up("the system grants no address space of 17 GB an operand");
+  }
+  // The slowest axis jumps.
+  const auto operands_in = [](Layout layout) {
+    return make_operands<float>(parse_conv2d(kFarProblem), layout, DataKind::exact, 1);
+  };
+  const auto args_of = [&](const Conv2dOperands<float>& on, int axis) {
+    return Conv2dForward::Args{on.prob, x.view(on.x, axis), w.view(on.w, axis),
+                               y.view(on.y0, axis)};
+  };
+  Conv2dOperands<float> on = operands_in(Layout::nchw);
+  Conv2dForward::Args args = args_of(on, 0);
+  if (!supports(stage, args, Place::emulator)) {
+    on = operands_in(Layout::chwn);
+    args = args_of(on, 1);
+    if (const Support support = supports(stage, args, Place::emulator); !support) {
+      return give_up("not supported: " + support.reason);
+    }
+  }
   const auto copy = [](const Tensor<float>& from, const AnyView& to) {
     for_each_index(from.extents(), [&](auto n, auto c, auto h, auto v) {
       to.as<float>()(n, c, h, v) = from(n, c, h, v);
