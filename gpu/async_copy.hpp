@@ -3,8 +3,7 @@
 //
 //     async_copy(&tile[i], &x[j]);  // float, float2, double or float4: 4, 8 or 16 bytes
 //     async_commit();               // what was asked since the last commit is one group
-//     async_wait<1>();              // all groups but the latest 1 have arrived: for this thread
-//     only
+//     async_wait<1>();              // all groups but the latest 1 have arrived, for this thread
 //     __syncthreads();              // for the others
 //
 // On GPUs before compute capability 8.0 the copy is an ordinary one, finished at once. In the
@@ -33,6 +32,23 @@ __device__ __forceinline__ void async_copy(T* to, const T* from) {
   }
 #else
   *to = *from;
+#endif
+}
+
+/// The same where `there`; elsewhere zeros arrive and `from` is not read. 4 or 8 bytes.
+template <typename T>
+__device__ __forceinline__ void async_copy_or_zero(T* to, const T* from, bool there) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "4 or 8 bytes");
+#if !defined(SEVENLOOPS_ON_GPU)
+  simt::async_copy(to, there ? from : nullptr, sizeof(T));
+#elif __CUDA_ARCH__ >= 800
+  const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const unsigned bytes_read = there ? sizeof(T) : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
+               "n"(sizeof(T)), "r"(bytes_read)
+               : "memory");
+#else
+  *to = there ? *from : T(0);
 #endif
 }
 

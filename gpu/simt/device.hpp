@@ -16,6 +16,7 @@
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 // One copy a worker; a worker runs one block at a time. Not thread_local: that may be initialized
 // by a function of its own. Traced builds put a zone before each array that belongs to nobody, so

@@ -17,8 +17,9 @@ std::uint32_t call_site(const Lane& lane, const void* return_address) {
 
 // Not memcpy(), which traced programs replace.
 void copy_now(const PendingCopy& copy) {
+  const auto* from = static_cast<const std::uint32_t*>(copy.global);
   for (std::uint32_t i = 0; i < copy.bytes / 4; ++i) {
-    static_cast<std::uint32_t*>(copy.shared)[i] = static_cast<const std::uint32_t*>(copy.global)[i];
+    static_cast<std::uint32_t*>(copy.shared)[i] = from == nullptr ? 0 : from[i];
   }
 }
 
@@ -133,7 +134,7 @@ void async_copy(void* shared, const void* global, std::size_t bytes) {
     const auto to = reinterpret_cast<std::uintptr_t>(shared);
     const auto from = reinterpret_cast<std::uintptr_t>(global);
     // Two records of one instruction must keep their order: the first seems to come earlier.
-    log->tracer->access(*log, from, size, AccessKind::read, pc - 1);
+    if (global != nullptr) log->tracer->access(*log, from, size, AccessKind::read, pc - 1);
     log->tracer->access(*log, to, size, AccessKind::async_begin, pc);
   }
   const Untraced untraced;

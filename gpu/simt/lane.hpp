@@ -25,7 +25,7 @@ enum class LaneState : std::uint8_t {
   stopped,        ///< made a mistake after which it cannot go on
 };
 
-/// An asynchronous copy that has not arrived.
+/// An asynchronous copy that has not arrived; of zeros where `global` is null.
 struct PendingCopy {
   void* shared;
   const void* global;

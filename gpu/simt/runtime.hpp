@@ -52,7 +52,7 @@ T atomic_compare_exchange(T* memory, T expected, T value);
 void note_atomic(const void* memory, std::size_t bytes);
 void note_fma();
 
-// Asynchronous copies: bytes arrive at the wait.
+// Asynchronous copies: bytes arrive at the wait; zeros where `global` is null.
 void async_copy(void* shared, const void* global, std::size_t bytes);
 void async_commit();
 void async_wait(int groups_in_flight);
