@@ -369,6 +369,10 @@ TEST_P(EachStage, RefusesAWorkspaceOneByteTooSmall) {
     const std::size_t bytes = stage().workspace_bytes(args);
     if (bytes == 0) continue;
     const DeviceBuffer workspace(Place::emulator, bytes);
+    if (stage().prepare != nullptr) {
+      EXPECT_THROW(stage().prepare(args, {workspace.data(), bytes - 1}, nullptr), Error);
+      EXPECT_NO_THROW(stage().prepare(args, {workspace.data(), bytes}, nullptr));
+    }
     EXPECT_THROW(stage().launch(args, {workspace.data(), bytes - 1}, nullptr), Error);
     EXPECT_NO_THROW(stage().launch(args, {workspace.data(), bytes}, nullptr));
   }

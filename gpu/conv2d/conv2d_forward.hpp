@@ -45,6 +45,18 @@ struct Conv2dForward {
 /// and to more than 2^31 - 1 `blocks`, the largest grid.
 Support within_limits(const Conv2dProblem& prob, std::int64_t blocks);
 
+/// What stages say that see convolution as a product of matrices. Those have C*R*S rows, K filters
+/// and N*P*Q columns, of each at most 2^30, so that 32 bits count them with a tile hanging over.
+Support within_matrix_limits(const Conv2dProblem& prob, std::int64_t blocks);
+
+/// Throws Error unless `workspace` has the bytes that `stage` needs.
+void require_workspace(const char* stage, Workspace workspace, std::size_t bytes);
+
+/// Rows of the matrix of one group: C/groups*R*S.
+constexpr std::int64_t row_count(const Conv2dProblem& prob) {
+  return prob.channels_per_group() * prob.R * prob.S;
+}
+
 /// The least number of parts of `part` elements that hold `count`.
 constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t part) {
   return (count + part - 1) / part;

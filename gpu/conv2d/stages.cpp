@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "reference/core/error.hpp"
+
 namespace sevenloops {
 
 #define SEVENLOOPS_STAGE(name) extern const Conv2dStage conv2d_##name;
@@ -71,6 +73,23 @@ Support within_limits(const Conv2dProblem& prob, std::int64_t blocks) {
                        " blocks of threads, but a grid holds at most " + std::to_string(kLargest));
   }
   return {};
+}
+
+Support within_matrix_limits(const Conv2dProblem& prob, std::int64_t blocks) {
+  constexpr std::int64_t kLargest = 1 << 30;
+  const std::int64_t columns = prob.N * prob.P() * prob.Q();
+  if (std::max({row_count(prob), prob.K, columns}) > kLargest) {
+    return Support::no("C*R*S is " + std::to_string(row_count(prob)) + ", K " +
+                       std::to_string(prob.K) + " and N*P*Q " + std::to_string(columns) +
+                       ", but a matrix has at most 2^30 rows or columns");
+  }
+  return within_limits(prob, blocks);
+}
+
+void require_workspace(const char* stage, Workspace workspace, std::size_t bytes) {
+  if (workspace.bytes >= bytes) return;
+  throw Error("the workspace of " + std::string(stage) + " in bytes", workspace.bytes,
+              "be at least " + std::to_string(bytes));
 }
 
 }  // namespace sevenloops

@@ -151,6 +151,7 @@ std::optional<Agreement> agreement_at_far_offsets(const Conv2dStage& stage, std:
   copy(on.w, args.w);
   const std::size_t bytes = stage.workspace_bytes(args);
   const DeviceBuffer workspace(Place::emulator, std::max<std::size_t>(bytes, 1));
+  if (stage.prepare != nullptr) stage.prepare(args, {workspace.data(), bytes}, nullptr);
   stage.launch(args, {workspace.data(), bytes}, nullptr);
   Tensor<float> result(on.y0.extents());
   for_each_index(result.extents(), [&](auto n, auto k, auto p, auto q) {
