@@ -5,8 +5,8 @@
     report.py --check  exit 1 and names the files whose tables are not what would be written
     report.py --merge OUT FILE...  puts several outputs of stage_bench into one file for bench/results
 
-NAME is one of: results (stages and the fastest library on each layer), results_all (every row),
-emulator_vs_ncu. A row whose stage's source has changed since it was measured is marked as stale.
+NAME is one of: results (the best of each family and of the libraries on each layer), ladder (every
+stage on each layer), results_all (every row), emulator_vs_ncu. A row whose stage's source has changed since it was measured is marked as stale.
 """
 
 import csv
@@ -77,8 +77,13 @@ class Benchmarks:
 
     def fastest_library(self, layer):
         """(name, row) of the fastest full convolution of a library, or None."""
-        rows = [(name, row) for name, row in self.layers[layer].items() if self.is_library(name)
-                and not row.get("error_occurred") and row.get("is_convolution")]
+        return self.fastest_of(layer, filter(self.is_library, self.layers[layer]))
+
+    def fastest_of(self, layer, names):
+        """The same of these names."""
+        rows = [(name, self.layers[layer][name]) for name in names if name in self.layers[layer]]
+        rows = [(name, row) for name, row in rows
+                if not row.get("error_occurred") and row.get("is_convolution")]
         return min(rows, key=lambda pair: pair[1]["real_time"], default=None)
 
     def conditions(self):
@@ -112,30 +117,63 @@ def measured_layers():
     return sorted(found.items(), key=lambda pair: place.get(pair[0], len(place)))
 
 
-def cell(row, mark=""):
+def cell(row, mark="", rate=True):
     if row is None:
         return ""
     if row.get("error_occurred"):
         return "refused"
-    return f"{digits(row['real_time'])} ({digits(row['tflops'])}){mark}"
+    return digits(row["real_time"]) + (f" ({digits(row['tflops'])})" if rate else "") + mark
+
+
+def families():
+    """{family: its stages of convolution, in teaching order}, by what the sources say."""
+    found = {}
+    for primitive, stage in source_hash.stages():
+        if primitive == "conv2d":
+            text = (ROOT / "gpu" / primitive / f"{stage}.cu").read_text()
+            found.setdefault(re.search(r'\.family = "(\w+)"', text).group(1), []).append(stage)
+    return found
 
 
 def results():
+    """The best of each family and of the libraries, layer by layer."""
     layers = measured_layers()
     if not layers:
         return NOTHING
-    stages = [stage for primitive, stage in source_hash.stages() if primitive == "conv2d"]
     rows = []
     for layer, bench in layers:
-        by_name, fastest = bench.layers[layer], bench.fastest_library(layer)
-        line = [layer, *(cell(by_name.get(stage), bench.mark(stage)) for stage in stages)]
-        rows.append([*line, cell(fastest[1]) if fastest else "", fastest[0] if fastest else ""])
-    header = ["layer", *(f"`{stage}`" for stage in stages), "fastest library", "which"]
-    notes = ["Median ms (effective TFLOP/s), L2 cold, fp32, every row verified before it was timed.",
+        line = [layer]
+        for stages in families().values():
+            best = bench.fastest_of(layer, stages)
+            line.append(f"{cell(best[1], bench.mark(best[0]))} `{best[0]}`" if best else "")
+        fastest = bench.fastest_library(layer)
+        rows.append([*line, f"{cell(fastest[1])} {fastest[0]}" if fastest else ""])
+    header = ["layer", *families(), "fastest library"]
+    return with_conditions(table(header, rows), "The fastest stage of each family: median", layers)
+
+
+def ladder():
+    """Every stage on every layer."""
+    layers = measured_layers()
+    if not layers:
+        return NOTHING
+    rows = []
+    for stages in families().values():
+        for stage in stages:
+            cells = [cell(bench.layers[layer].get(stage), bench.mark(stage), rate=False)
+                     for layer, bench in layers]
+            rows.append([f"`{stage}`", *cells])
+    return with_conditions(table(["stage", *(layer for layer, _ in layers)], rows), "Median", layers,
+                           unit="ms")
+
+
+def with_conditions(text, what, layers, unit="ms (effective TFLOP/s)"):
+    """The table, and below it what its numbers are and where they were taken."""
+    notes = [f"{what} {unit}, L2 cold, fp32, every row verified before it was timed.",
              conditions_of(layers)]
-    if any(STALE in text for row in rows for text in row):
+    if STALE in text:
         notes.append(f"{STALE} measured before the stage's source last changed.")
-    return table(header, rows) + "\n\n" + " ".join(notes)
+    return text + "\n\n" + " ".join(notes)
 
 
 def results_all():
@@ -211,7 +249,7 @@ def emulator_vs_ncu():
     return table(header, rows, right=3) + "\n\n" + note
 
 
-GENERATORS = {f.__name__: f for f in (results, results_all, emulator_vs_ncu)}
+GENERATORS = {f.__name__: f for f in (results, ladder, results_all, emulator_vs_ncu)}
 
 
 def rewritten(text):

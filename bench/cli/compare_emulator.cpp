@@ -12,7 +12,7 @@ namespace sevenloops {
 namespace {
 
 // Above this, launches are traced in sampled blocks only.
-constexpr double kTraceFlops = 6e8;
+constexpr double kTraceFlops = 1e8;
 constexpr std::uint64_t kSampledBlocks = 64;
 
 // What is known about one stage afterwards.

@@ -2,12 +2,13 @@
 //
 // Idea       In CHWN neighbors in memory are images. Everything but n is then the same for all
 //            threads of a block: the output's place, the taps inside the image, the addresses of x.
-// Change     Against `register_tile` a block's tile is kTileN images x kTileK filters at one place
+// Change     Against `register_tile` a block's tile is up to 128 images x 128 filters at one place
 //            p, q; it loads rows of images and of filters for one tap r, s and kDepth channels at a
-//            time, and adds them with kSide x kSide sums a thread.
+//            time, and adds them with kSide x kSide sums a thread. Few images or filters take
+//            fewer warps.
 // Buys       Loads and stores are whole lines whatever the size, stride and padding of the image;
 //            no thread tests for the border, a block leaves out taps. It costs the reuse of x from
-//            one place to the next, and threads without work where N is less than kTileN.
+//            one place to the next, and threads without work where N is less than 64.
 // Shared     kDepth rows of both tiles, 8 KiB in fp32. Registers: kSide*kSide sums and 2 kSide
 //            factors.
 // Numerics   The order is r, s, c. Taps in the padding are left out.
@@ -21,37 +22,34 @@
 namespace sevenloops::SEVENLOOPS_BUILD {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kDepth = 8;         // channels of both operands in shared memory at a time
 constexpr int kBlocksAtOnce = 2;  // on a multiprocessor: registers are shared out accordingly
-constexpr int kWarpsN = 2;        // along the images; the others along the filters
 
-template <typename T>
+// The warps of a block form a rectangle.
+template <typename T, int kWarpsN>
 constexpr int kTileN = kWarpsN* kWarpM<kSide<T>>;  // images of a block
-template <typename T>
-constexpr int kTileK = kThreads / 32 / kWarpsN* kWarpK<kSide<T>>;  // filters of a block
+template <typename T, int kWarpsK>
+constexpr int kTileK = kWarpsK* kWarpK<kSide<T>>;  // filters of a block
 
-template <typename T>
-__global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
+template <typename T, int kWarpsN, int kWarpsK>
+__global__ void __launch_bounds__(32 * kWarpsN * kWarpsK, kBlocksAtOnce)
     batch_inner(Conv2dProblem prob, TensorView<const T> x, TensorView<const T> w, TensorView<T> y,
                 T alpha, T beta) {
-  static_assert(kTileN<T> == kTileK<T>, "a thread loads as many elements of x as of w");
-  constexpr int kStep = kThreads / kTileN<T>;  // from row to row that a thread loads
-  __shared__ __align__(16) T x_tile[kDepth][kTileN<T>];
-  __shared__ __align__(16) T w_tile[kDepth][kTileK<T>];
+  constexpr int kThreads = 32 * kWarpsN * kWarpsK;
+  constexpr int kImages = kTileN<T, kWarpsN>, kFilters = kTileK<T, kWarpsK>;
+  __shared__ __align__(16) T x_tile[kDepth][kImages];
+  __shared__ __align__(16) T w_tile[kDepth][kFilters];
 
   // Which place, which tile? Filters change fastest, then images, so that x is reread soon.
   const int N = prob.N, K = prob.filters_per_group(), C = prob.channels_per_group();
-  const int k_tiles = ceil_div(K, kTileK<T>), n_tiles = ceil_div(N, kTileN<T>);
+  const int k_tiles = ceil_div(K, kFilters), n_tiles = ceil_div(N, kImages);
   const std::int64_t block = blockIdx.x, rest = block / k_tiles / n_tiles;
-  const int k_first = block % k_tiles * kTileK<T>, n_first = block / k_tiles % n_tiles * kTileN<T>;
+  const int k_first = block % k_tiles * kFilters, n_first = block / k_tiles % n_tiles * kImages;
   const int g = rest % prob.groups;
   const std::int64_t place = rest / prob.groups, p = place / y.extent(3), q = place % y.extent(3);
 
   const ThreadPlace own = thread_place<T, kSide<T>, kSide<T>>(kWarpsN);
   const bool has_sums = n_first + own.m < N && k_first + own.k < K;
-  const int column = threadIdx.x % kTileN<T>, row = threadIdx.x / kTileN<T>;
-  const int n = n_first + column, k = k_first + column;
   const bool rotated = prob.mode == ConvMode::convolution;
   T sum[kSide<T>][kSide<T>] = {};
   for (int r = 0; r < prob.R; ++r) {
@@ -62,18 +60,21 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
       const std::int64_t v =
           q * prob.stride_w - prob.pad_left + (rotated ? prob.S - 1 - s : s) * prob.dilation_w;
       if (v < 0 || v >= prob.W) continue;
-      const T* const x_from = x.data + x.offset(n, std::int64_t{g} * C + row, h, v);
-      const T* const w_from = w.data + w.offset(std::int64_t{g} * K + k, row, r, s);
+      const T* const x_from = x.data + x.offset(n_first, std::int64_t{g} * C, h, v);
+      const T* const w_from = w.data + w.offset(std::int64_t{g} * K + k_first, 0, r, s);
       for (int c0 = 0; c0 < C; c0 += kDepth) {
         // Load kDepth channels of both; zero where there is no such channel, image or filter.
         SEVENLOOPS_UNROLL
-        for (int i = 0; i < kDepth; i += kStep) {
-          const bool has_channel = c0 + row + i < C;
-          T x_value = 0, w_value = 0;
-          if (has_channel && n < N) x_value = x_from[(c0 + i) * x.stride(1)];
-          if (has_channel && k < K) w_value = w_from[(c0 + i) * w.stride(1)];
-          x_tile[row + i][column] = x_value;
-          w_tile[row + i][column] = w_value;
+        for (int i = threadIdx.x; i < kDepth * kImages; i += kThreads) {
+          const int c = c0 + i / kImages, n = i % kImages;
+          const bool exists = c < C && n_first + n < N;
+          x_tile[i / kImages][n] = exists ? x_from[n * x.stride(0) + c * x.stride(1)] : 0;
+        }
+        SEVENLOOPS_UNROLL
+        for (int i = threadIdx.x; i < kDepth * kFilters; i += kThreads) {
+          const int c = c0 + i / kFilters, k = i % kFilters;
+          const bool exists = c < C && k_first + k < K;
+          w_tile[i / kFilters][k] = exists ? w_from[k * w.stride(0) + c * w.stride(1)] : 0;
         }
         __syncthreads();
         if (has_sums) {
@@ -101,10 +102,20 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
   }
 }
 
+// How a block's warps stand for a problem: as many as it has images and filters for.
+template <typename T>
+struct BlockShape {
+  int warps_n, warps_k;
+  explicit BlockShape(const Conv2dProblem& prob)
+      : warps_n(prob.N <= kTileN<T, 1> ? 1 : 2),
+        warps_k(warps_n == 1 && prob.filters_per_group() <= kTileK<T, 1> ? 1 : 4) {}
+};
+
 template <typename T>
 std::int64_t blocks(const Conv2dProblem& prob) {
-  return ceil_div(prob.filters_per_group(), kTileK<T>) * ceil_div(prob.N, kTileN<T>) * prob.groups *
-         prob.P() * prob.Q();
+  const BlockShape<T> shape(prob);
+  return ceil_div(prob.filters_per_group(), shape.warps_k * kTileK<T, 1>) *
+         ceil_div(prob.N, shape.warps_n * kTileN<T, 1>) * prob.groups * prob.P() * prob.Q();
 }
 
 Support supports(const Conv2dForward::Args& args) {
@@ -116,9 +127,13 @@ std::size_t workspace_bytes(const Conv2dForward::Args&) { return 0; }
 
 template <typename T>
 void launch_as(const Conv2dForward::Args& args, Stream stream) {
-  launch(batch_inner<T>, LaunchShape{dim3(blocks<T>(args.prob)), dim3(kThreads)}, stream, args.prob,
-         args.x.as<const T>(), args.w.as<const T>(), args.y.as<T>(), static_cast<T>(args.alpha),
-         static_cast<T>(args.beta));
+  const BlockShape<T> shape(args.prob);
+  const auto kernel = shape.warps_n == 2   ? batch_inner<T, 2, 4>
+                      : shape.warps_k == 4 ? batch_inner<T, 1, 4>
+                                           : batch_inner<T, 1, 1>;
+  launch(kernel, LaunchShape{dim3(blocks<T>(args.prob)), dim3(32 * shape.warps_n * shape.warps_k)},
+         stream, args.prob, args.x.as<const T>(), args.w.as<const T>(), args.y.as<T>(),
+         static_cast<T>(args.alpha), static_cast<T>(args.beta));
 }
 
 void launch_stage(const Conv2dForward::Args& args, Workspace, Stream stream) {

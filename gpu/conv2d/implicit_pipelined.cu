@@ -9,8 +9,9 @@
 //            slab_ring.hpp.
 // Buys       No thread waits for global memory, and the loads need no registers. The workspace
 //            holds the filters' rows and the table of taps.
-// Shared     kRing slabs of both tiles: 32 KiB in fp32, 40 where K is small. Registers:
-//            kRingFilters*kRingColumns sums and kRingFilters + kRingColumns factors.
+// Shared     kRing slabs of both tiles: 36 KiB, 54 where K is small. Registers: kSide^2 sums and
+//            2*kSide factors; small blocks, kRingBlocksAtOnce on a multiprocessor, so that while
+//            the warps of one wait at its barrier those of three others multiply.
 // Numerics   The order is r, s, c, or c, r, s where C is no multiple of kDepth. A tap in the
 //            padding is fma(w, 0, sum): it changes nothing but where w holds an infinity or NaN.
 // Source     PTX ISA, "cp.async"; CUTLASS documentation, "Efficient GEMM in CUDA".
@@ -25,7 +26,7 @@ __global__ void __launch_bounds__(kRingThreads, kRingBlocksAtOnce)
     implicit_pipelined(Conv2dProblem prob, TensorView<const T> x, const Tap* taps,
                        const T* rows_of_w, Outputs<T> out) {
   const Tile tile = tile_of<T, kWarpsM>(out, blockIdx.x);
-  const ThreadPlace own = thread_place<T, kRingFilters<T>, kRingColumns<T>>(kWarpsM);
+  const ThreadPlace own = thread_place<T, kSide<T>, kSide<T>>(kWarpsM);
   const int slabs = ceil_div(row_count(prob), kDepth);
   RingSums<T> sum = {};
   add_slabs<T, kWarpsM, kOrder>(prob, x, taps, rows_of_w, out, tile, 0, slabs, own, sum);

@@ -1,8 +1,8 @@
 // implicit_split_k: several blocks share the rows of one tile, so that small layers fill the GPU.
 //
-// Idea       A layer of few tiles leaves multiprocessors idle, and one of a few more than fit at a
-//            time leaves most idle in the last turn. Blocks that add only a part of a tile's rows
-//            are as many as one likes; a second kernel adds their parts.
+// Idea       A layer of few tiles leaves multiprocessors idle, and one of a few more than there are
+//            multiprocessors gives some twice the work of others. Blocks that add only a part of a
+//            tile's rows are as many as one likes; a second kernel adds their parts.
 // Change     Against `implicit_pipelined` a block adds the slabs of one of several parts, and
 //            stores its sums in the workspace. Which number of parts is best, split_count()
 //            estimates; with one part the launch is that of `implicit_pipelined`.
@@ -19,8 +19,9 @@ namespace sevenloops::SEVENLOOPS_BUILD {
 namespace {
 
 // What split_count() takes for granted, from the data sheet and measurements of an H200.
-constexpr int kBlocksInATurn = 132 * kRingBlocksAtOnce;
-constexpr double kSlabMicroseconds = 1.35;  // while all multiprocessors are busy
+constexpr int kMultiprocessors = 132;
+constexpr double kSlabMicroseconds = 0.71;  // of a block, where others share its multiprocessor
+constexpr double kEnoughBlocks = 2.5;       // that keep a multiprocessor busy; fewer take as long
 constexpr double kLaunchMicroseconds = 4;   // of the kernel that adds the parts
 constexpr double kBytesAMicrosecond = 3e6;  // of global memory
 constexpr int kMostParts = 32;
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(kRingThreads, kRingBlocksAtOnce)
   // Tiles change fastest, so that the blocks of a part run together and share its rows of x.
   const int tiles = gridDim.x / parts.count, part = blockIdx.x / tiles;
   const Tile tile = tile_of<T, kWarpsM>(out, blockIdx.x % tiles);
-  const ThreadPlace own = thread_place<T, kRingFilters<T>, kRingColumns<T>>(kWarpsM);
+  const ThreadPlace own = thread_place<T, kSide<T>, kSide<T>>(kWarpsM);
   const std::int64_t slabs = ceil_div(row_count(prob), kDepth);
   const int begin = part * slabs / parts.count, end = (part + 1) * slabs / parts.count;
   RingSums<T> sum = {};
@@ -70,7 +71,7 @@ __global__ void add_parts(Parts<T> parts, TensorView<T> y, T alpha, T beta) {
   to = beta == 0 ? scaled : fma(beta, to, scaled);
 }
 
-// The number of parts for which turns of blocks times slabs a part, and the adding, take least
+// The number of parts for which the slabs of the busiest multiprocessor, and the adding, take least
 // time.
 template <typename T>
 int split_count(const Conv2dProblem& prob) {
@@ -79,10 +80,11 @@ int split_count(const Conv2dProblem& prob) {
   int best = 1;
   double least = 0;
   for (int parts = 1; parts <= std::min(kMostParts, plan.slabs); ++parts) {
-    const double turns = ceil_div(plan.blocks * parts, kBlocksInATurn);
+    const double blocks =
+        std::max<double>(ceil_div(plan.blocks * parts, kMultiprocessors), kEnoughBlocks);
     const double adding =
         parts == 1 ? 0 : kLaunchMicroseconds + parts * part_bytes / kBytesAMicrosecond;
-    const double time = turns * ceil_div(plan.slabs, parts) * kSlabMicroseconds + adding;
+    const double time = blocks * ceil_div(plan.slabs, parts) * kSlabMicroseconds + adding;
     if (parts == 1 || time < least) {
       least = time;
       best = parts;

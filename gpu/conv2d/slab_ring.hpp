@@ -14,24 +14,20 @@
 namespace sevenloops::SEVENLOOPS_BUILD {
 
 constexpr int kRingThreads = 128;     ///< of a block
-constexpr int kRingBlocksAtOnce = 2;  ///< on a multiprocessor: the sums take half of the registers
-constexpr int kDepth = 8;             ///< rows of a slab
-constexpr int kRing = 4;              ///< slabs: one is multiplied while the others arrive
+constexpr int kRingBlocksAtOnce = 4;  ///< on a multiprocessor: of few warps, so that few wait
+constexpr int kDepth = 16;            ///< rows of a slab
+constexpr int kRing = 3;              ///< slabs: one is multiplied while the others arrive
 
-/// Sums of a thread along the filters and the columns.
+/// Sums of a thread.
 template <typename T>
-constexpr int kRingFilters = 4 * kGroup<T>;
-template <typename T>
-constexpr int kRingColumns = 2 * kGroup<T>;
-template <typename T>
-using RingSums = T[kRingFilters<T>][kRingColumns<T>];
+using RingSums = T[kSide<T>][kSide<T>];
 
 /// A block's warps form a rectangle, `kWide` or `kSquare` of them side by side along the columns.
 constexpr int kRingWarps = kRingThreads / 32, kWide = kRingWarps, kSquare = kRingWarps / 2;
 template <typename T, int kWarpsM>
-constexpr int kTileM = kWarpsM* kWarpM<kRingColumns<T>>;  ///< columns of a block
+constexpr int kTileM = kWarpsM* kWarpM<kSide<T>>;  ///< columns of a block
 template <typename T, int kWarpsM>
-constexpr int kTileK = kRingWarps / kWarpsM* kWarpK<kRingFilters<T>>;  ///< filters of a block
+constexpr int kTileK = kRingWarps / kWarpsM* kWarpK<kSide<T>>;  ///< filters of a block
 
 /// How a problem is cut into tiles and what the workspace holds.
 template <typename T>
